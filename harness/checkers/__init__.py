@@ -1,0 +1,1 @@
+"""One file per checker; the file name is the checker's public name."""

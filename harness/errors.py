@@ -1,0 +1,35 @@
+"""What can go wrong, said so that a stranger can mend it, and the exit codes."""
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What the process tells its caller; 1 outranks 2, 2 outranks 3."""
+
+    HOLDS = 0
+    FATAL = 1
+    THRESHOLD = 2
+    INCONCLUSIVE = 3
+
+
+class SynthesisError(Exception):
+    """A problem with a place and a way out of it."""
+
+    def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.fix = fix
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{head}\n  fix: {self.fix}" if self.fix else head
+
+
+class Problems(SynthesisError):
+    """Everything found wrong with one input, reported together."""
+
+    def __init__(self, problems: Iterable[SynthesisError]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))

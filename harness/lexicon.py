@@ -1,0 +1,263 @@
+"""Lexicons: words as data. Load them, refuse what is wrong with them, find their hits.
+
+A lexicon is one TOML file, `lexicons/<checker>/<language>.toml`. Patterns are RE2 syntax and see folded
+text (`harness.text.fold`): lower case, straight quotes, one sentence a line. `{name}` in a pattern stands
+for any of the words listed under `[words]`. An entry's `unless` cancels a hit: it sees the hit's sentence
+with the hit between `<` and `>`, so `not <` is a negation just before it and `\\?$` a question; `@name`
+refers to a pattern under `[guards]`.
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import re2
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.errors import Problems, SynthesisError
+from harness.records import Hit, Side
+from harness.text import Folded
+
+MEMORY = 64 << 20
+"""Bytes RE2 may use for one set of patterns; with its default of 8 MB it gives up its fast engine."""
+
+_NAME = re.compile(r"\{([a-z_]+)\}")
+_UNBOUNDED = re.compile(r"(?:(?<!\\)\.|\[\^[^\]]*\]|\\[SWD]|\))(?:[*+]|\{\d+,\})")
+
+
+class Entry(BaseModel):
+    """One rule: what it is called, what it matches, why it counts, and the examples that test it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    group: str = Field(min_length=1)
+    pattern: str = Field(min_length=1)
+    unless: tuple[str, ...] = ()
+    why: str = Field(min_length=1)
+    match: tuple[str, ...] = Field(min_length=1)
+    no_match: tuple[str, ...] = Field(min_length=1)
+
+
+class LexiconFile(BaseModel):
+    """The shape of a lexicon file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: str
+    words: dict[str, tuple[str, ...]] = {}
+    guards: dict[str, str] = {}
+    entry: tuple[Entry, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An entry made ready to match."""
+
+    entry: Entry
+    pattern: Any
+    unless: tuple[Any, ...]
+
+    def hits(self, folded: Folded, view: str, side: Side) -> Iterator[Hit]:
+        """Every place where the pattern matches and nothing around it cancels it."""
+        for match in self.pattern.finditer(view):
+            start, end = match.span()
+            if end > start and not self._cancelled(folded, view, start, end):
+                first, last = folded.origin(start, end)
+                yield Hit.model_construct(
+                    rule=self.entry.id,
+                    group=self.entry.group,
+                    text=folded.original[first:last],
+                    start=first,
+                    end=last,
+                    side=side,
+                )
+
+    def _cancelled(self, folded: Folded, view: str, start: int, end: int) -> bool:
+        if not self.unless:
+            return False
+        first, last = folded.sentence_at(start)
+        last = max(last, end)
+        marked = f"{view[first:start]}<{view[start:end]}>{view[end:last]}"
+        return any(pattern.search(marked) for pattern in self.unless)
+
+
+class Lexicon:
+    """The rules of one checker in one language."""
+
+    def __init__(self, name: str, source: bytes, file: LexiconFile, rules: tuple[Rule, ...]) -> None:
+        self.name = name
+        self.version = file.version
+        self.sha256 = hashlib.sha256(source).hexdigest()
+        self.words = file.words
+        self.rules = rules
+        self.groups = tuple(dict.fromkeys(rule.entry.group for rule in rules))
+        self._by_group = {
+            group: _RuleSet(tuple(rule for rule in rules if rule.entry.group == group))
+            for group in self.groups
+        }
+
+    def hits(
+        self, folded: Folded, group: str, *, view: str | None = None, side: Side = "assistant"
+    ) -> list[Hit]:
+        """All hits of one group in the folded text, or in a view of it of the same length."""
+        return self._by_group[group].hits(folded, folded.text if view is None else view, side)
+
+
+class _RuleSet:
+    """Rules that are first asked all at once which of them match, and then one by one where."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self._rules = rules
+        self._set = re2.Set.SearchSet(_options())
+        for rule in rules:
+            self._set.Add(rule.pattern.pattern)
+        self._sentinel = self._set.Add("")
+        self._set.Compile()
+
+    def hits(self, folded: Folded, view: str, side: Side) -> list[Hit]:
+        found: list[Hit] = []
+        for index in self._candidates(view):
+            found.extend(self._rules[index].hits(folded, view, side))
+        return sorted(found, key=lambda hit: (hit.start, hit.end, hit.rule))
+
+    def _candidates(self, view: str) -> Sequence[int]:
+        """A set that runs out of memory answers like one that matched nothing, but for the sentinel."""
+        matched = self._set.Match(view)
+        if matched is None or self._sentinel not in matched:
+            return range(len(self._rules))
+        return sorted(index for index in matched if index != self._sentinel)
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.max_mem = MEMORY
+    options.log_errors = False
+    return options
+
+
+@cache
+def load(checker: str, language: str = "en") -> Lexicon:
+    """The lexicon that ships for a checker and a language; a language without one is an error."""
+    folder = resources.files("harness") / "lexicons" / checker
+    return load_from(folder, checker, language)
+
+
+def load_from(folder: Traversable, checker: str, language: str) -> Lexicon:
+    """A lexicon from any folder of `<language>.toml` files: how checkers from elsewhere bring their words."""
+    there = languages(folder)
+    if language not in there:
+        raise SynthesisError(
+            f'no lexicon for language "{language}"',
+            where=checker,
+            fix=f"use one of: {', '.join(there) or 'none there yet'}, or add {checker}/{language}.toml",
+        )
+    return parse((folder / f"{language}.toml").read_bytes(), f"{checker}/{language}.toml")
+
+
+def languages(folder: Traversable) -> list[str]:
+    """The languages that a folder of lexicons has."""
+    if not folder.is_dir():
+        return []
+    return sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml"))
+
+
+def parse(source: bytes, where: str) -> Lexicon:
+    """Read and check a whole lexicon file; everything wrong with it is reported together."""
+    try:
+        data = tomllib.loads(source.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SynthesisError(f"not readable as TOML: {error}", where=where, fix="mend the syntax") from error
+    try:
+        file = LexiconFile.model_validate(data)
+    except ValidationError as error:
+        raise Problems(_shape_problems(error, data, where)) from error
+    problems = list(_duplicate_ids(file, where))
+    rules = tuple(rule for entry in file.entry if (rule := _compile_entry(entry, file, where, problems)))
+    if problems:
+        raise Problems(problems)
+    return Lexicon(where, source, file, rules)
+
+
+def _shape_problems(error: ValidationError, data: dict[str, Any], where: str) -> Iterator[SynthesisError]:
+    for detail in error.errors():
+        place, *rest = detail["loc"]
+        if place == "entry" and rest:
+            index = int(rest[0])
+            name = data["entry"][index].get("id", f"number {index + 1}")
+            key = ".".join(str(part) for part in rest[1:])
+            spot = f"{where}: entry {name}"
+        else:
+            key, spot = ".".join(str(part) for part in detail["loc"]), where
+        yield SynthesisError(f'"{key}": {detail["msg"]}', where=spot, fix=_shape_fix(detail["type"], key))
+
+
+def _shape_fix(kind: str, key: str) -> str:
+    if kind == "extra_forbidden":
+        known = ", ".join([*LexiconFile.model_fields, *Entry.model_fields])
+        return f'remove "{key}"; the known keys are {known}'
+    if key in ("match", "no_match"):
+        return f'give "{key}" at least one example sentence'
+    return f'correct "{key}"'
+
+
+def _duplicate_ids(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
+    seen: set[str] = set()
+    for entry in file.entry:
+        if entry.id in seen:
+            yield SynthesisError(
+                "the id is used twice", where=f"{where}: entry {entry.id}", fix="give each entry its own id"
+            )
+        seen.add(entry.id)
+
+
+def _compile_entry(
+    entry: Entry, file: LexiconFile, where: str, problems: list[SynthesisError]
+) -> Rule | None:
+    spot = f"{where}: entry {entry.id}"
+    try:
+        pattern = _compile(entry.pattern, file, spot)
+        unless = tuple(_compile(_guard(text, file, spot), file, spot) for text in entry.unless)
+    except SynthesisError as problem:
+        problems.append(problem)
+        return None
+    return Rule(entry, pattern, unless)
+
+
+def _guard(text: str, file: LexiconFile, spot: str) -> str:
+    if not text.startswith("@"):
+        return text
+    if text[1:] not in file.guards:
+        known = ", ".join(f"@{name}" for name in file.guards) or "none"
+        raise SynthesisError(
+            f'no guard "{text}"', where=spot, fix=f"define it under [guards]; known: {known}"
+        )
+    return file.guards[text[1:]]
+
+
+def _compile(text: str, file: LexiconFile, spot: str) -> Any:
+    if gap := _UNBOUNDED.search(text):
+        raise SynthesisError(
+            f"unbounded gap {gap.group()!r} in {text!r}",
+            where=spot,
+            fix="write the gap's size, as in .{0,30}",
+        )
+
+    def expand(match: re.Match[str]) -> str:
+        if match[1] not in file.words:
+            raise SynthesisError(f'no word list "{match[1]}"', where=spot, fix="define it under [words]")
+        return f"(?:{'|'.join(file.words[match[1]])})"
+
+    expanded = text
+    while _NAME.search(expanded):
+        expanded = _NAME.sub(expand, expanded)
+    try:
+        return re2.compile(f"(?m:{expanded})", _options())
+    except re2.error as error:
+        raise SynthesisError(f"the pattern does not compile: {error}", where=spot, fix="mend it") from error
