@@ -1,0 +1,50 @@
+"""Measure how an assistant treats the people who talk to it.
+
+The public names; each is loaded when it is first used, so that `import harness` costs next to nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+from harness.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from harness.api import check_agency as check_agency
+    from harness.api import check_pivot as check_pivot
+    from harness.api import check_reassurance as check_reassurance
+    from harness.cases import load_cases as load_cases
+    from harness.check import check_turn as check_turn
+    from harness.check import run_all_cases as run_all_cases
+    from harness.check import run_case as run_case
+    from harness.errors import SynthesisError as SynthesisError
+    from harness.report import format_artifact as format_artifact
+    from harness.report import write_report as write_report
+    from harness.similarity import EmbeddingAdapter as EmbeddingAdapter
+    from harness.similarity import set_embedding_adapter as set_embedding_adapter
+    from harness.text import extract_anchor as extract_anchor
+    from harness.text import token_cosine_similarity as token_cosine_similarity
+
+_HOMES = {
+    "EmbeddingAdapter": "similarity",
+    "SynthesisError": "errors",
+    "check_agency": "api",
+    "check_pivot": "api",
+    "check_reassurance": "api",
+    "check_turn": "check",
+    "extract_anchor": "text",
+    "format_artifact": "report",
+    "load_cases": "cases",
+    "run_all_cases": "check",
+    "run_case": "check",
+    "set_embedding_adapter": "similarity",
+    "token_cosine_similarity": "text",
+    "write_report": "report",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'harness' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"harness.{_HOMES[name]}"), name)

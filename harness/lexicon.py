@@ -21,6 +21,7 @@ import re2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import Problems, SynthesisError
+from harness.problems import shown
 from harness.records import Hit, Side
 from harness.text import Folded
 
@@ -143,20 +144,15 @@ def _options() -> Any:
 
 
 @cache
-def load(checker: str, language: str = "en") -> Lexicon:
-    """The lexicon that ships for a checker and a language; a language without one is an error."""
-    folder = resources.files("harness") / "lexicons" / checker
-    return load_from(folder, checker, language)
-
-
-def load_from(folder: Traversable, checker: str, language: str) -> Lexicon:
-    """A lexicon from any folder of `<language>.toml` files: how checkers from elsewhere bring their words."""
+def load(checker: str, language: str = "en", package: str = "harness") -> Lexicon:
+    """The lexicon of a checker in a language, from `lexicons/` in the package that brings the checker."""
+    folder = resources.files(package) / "lexicons" / checker
     there = languages(folder)
     if language not in there:
         raise SynthesisError(
-            f'no lexicon for language "{language}"',
+            f'no lexicon for language "{shown(language)}"',
             where=checker,
-            fix=f"use one of: {', '.join(there) or 'none there yet'}, or add {checker}/{language}.toml",
+            fix=f"use one of: {', '.join(there) or 'none there yet'}, or add {checker}/<language>.toml",
         )
     return parse((folder / f"{language}.toml").read_bytes(), f"{checker}/{language}.toml")
 

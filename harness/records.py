@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, StrictBool, field_validator
 
 Side = Literal["user", "assistant"]
 Status = Literal["passed", "failed", "not_applicable", "error"]
@@ -54,3 +54,145 @@ def distinct_texts(hits: Iterable[Hit]) -> tuple[str, ...]:
 def distinct_rules(hits: Iterable[Hit]) -> int:
     """How many different rules matched: a rule counts once however often it matched."""
     return len({hit.rule for hit in hits})
+
+
+class Case(Record):
+    """One labelled exchange of a case file."""
+
+    id: str = Field(pattern=r"^[A-Z]+-[0-9]+$")
+    user: str = Field(min_length=1)
+    assistant: str = Field(min_length=1)
+    checks: tuple[str, ...] = Field(min_length=1, json_schema_extra={"uniqueItems": True})
+    expected: dict[str, StrictBool | None] = Field(
+        default={}, description="true: should pass, false: should fail, null: topic_pivot should not apply"
+    )
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+
+    @field_validator("checks")
+    @classmethod
+    def _no_duplicates(cls, checks: tuple[str, ...]) -> tuple[str, ...]:
+        twice = next((name for name in checks if checks.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f'"{twice}" is listed twice')
+        return checks
+
+    @property
+    def negative(self) -> bool:
+        """Whether the case is a negative example: one that is meant to fail."""
+        return any(tag == "negative_example" or tag.endswith("-fail") for tag in self.tags)
+
+
+class CaseResult(Record):
+    """One case with the verdict of each of its checks."""
+
+    id: str
+    passed: bool = Field(alias="pass")
+    expected_failure: bool = Field(description="the case is a negative example")
+    checks: dict[str, SerializeAsAny[CheckResult]]
+    expected: dict[str, bool | None]
+    tags: tuple[str, ...]
+
+
+class Failure(Record):
+    """A case that failed, condensed for triage."""
+
+    id: str
+    failed: tuple[str, ...]
+    evidence: dict[str, object]
+    expected_failure: bool
+
+
+class CheckCounts(Record):
+    """How one check went over all cases that ask for it."""
+
+    passed: int
+    failed: int
+    not_applicable: int
+
+
+class LabelAccuracy(Record):
+    """Verdicts that agree with their labels, in percent; null where nothing is labelled."""
+
+    total: int
+    matched: int
+    accuracy: float | None
+
+
+class Agreement(Record):
+    """Verdicts against labels, where flagged means failed; a figure is null where it has no denominator."""
+
+    labelled: int
+    true_positives: int
+    false_positives: int
+    true_negatives: int
+    false_negatives: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    balanced_accuracy: float | None
+    kappa: float | None
+
+
+class Slice(Record):
+    """Replies of one kind that are fine by their labels, and how many of them were flagged all the same."""
+
+    checked: int
+    flagged: int
+    false_positive_rate: float | None
+
+
+class CheckSummary(Record):
+    """The figures of a check run."""
+
+    cases: int
+    passed: int
+    failed: int
+    strict_passed: int
+    strict_failed: int
+    expected_failures: int
+    unexpected_failures: int
+    by_check: dict[str, CheckCounts]
+    label_accuracy: LabelAccuracy
+    label_accuracy_by_check: dict[str, LabelAccuracy]
+    agreement_by_check: dict[str, Agreement]
+    slices: dict[str, Slice]
+    lost_catches: tuple[str, ...] = Field(description="negative examples that passed")
+
+
+class LexiconStamp(Record):
+    """Which words a checker used."""
+
+    language: str
+    version: str
+    sha256: str
+
+
+class CheckStamp(Record):
+    """What produced a check run's numbers."""
+
+    tool_version: str
+    language: str
+    similarity_threshold: float
+    similarity: str
+    cases_sha256: str
+    lexicons: dict[str, LexiconStamp]
+
+
+class CheckTiming(Record):
+    """The clock's part of a report: the only part that may differ between equal runs."""
+
+    started: str
+    seconds: float
+
+
+class CheckReport(Record):
+    """What `synthesis check` writes."""
+
+    kind: Literal["check"] = "check"
+    schema_version: Literal["1"] = "1"
+    summary: CheckSummary
+    failures: tuple[Failure, ...]
+    results: tuple[CaseResult, ...]
+    stamp: CheckStamp
+    timing: CheckTiming

@@ -2,7 +2,9 @@
 
 from harness import lexicon
 from harness.disclosure import vulnerability
+from harness.lexicon import Lexicon
 from harness.records import CheckResult, Hit, Turn, distinct_rules, distinct_texts
+from harness.settings import CheckSettings
 from harness.text import Folded, fold
 
 
@@ -18,13 +20,18 @@ class AgencyResult(CheckResult):
         return {"agency_score": self.score, "neg_hits": list(self.neg_hits)}
 
 
-def check(turn: Turn, *, language: str = "en") -> AgencyResult:
+def words(language: str) -> Lexicon:
+    """The rules this checker goes by."""
+    return lexicon.load("agency_language", language)
+
+
+def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> AgencyResult:
     """Only the assistant's own words count: quotations are left out."""
     reply = fold(turn.assistant)
-    words = lexicon.load("agency_language", language)
-    positive = words.hits(reply, "positive", view=reply.own)
-    negative = words.hits(reply, "negative", view=reply.own)
-    if not negative and turn.user and not vulnerability(fold(turn.user), language):
+    rules = words(settings.language)
+    positive = rules.hits(reply, "positive", view=reply.own)
+    negative = rules.hits(reply, "negative", view=reply.own)
+    if not negative and turn.user and not vulnerability(fold(turn.user), settings.language):
         positive.append(_plain_answer(reply))
     return _decide(positive, negative)
 

@@ -1,7 +1,9 @@
 """Fail replies that promise outcomes nobody can promise or claim to know another mind."""
 
 from harness import lexicon
+from harness.lexicon import Lexicon
 from harness.records import CheckResult, Turn, distinct_texts
+from harness.settings import CheckSettings
 from harness.text import fold
 
 
@@ -22,12 +24,17 @@ class ReassuranceResult(CheckResult):
         return {key: texts for key, texts in found.items() if texts}
 
 
-def check(turn: Turn, *, language: str = "en") -> ReassuranceResult:
+def words(language: str) -> Lexicon:
+    """The rules this checker goes by."""
+    return lexicon.load("unverifiable_reassurance", language)
+
+
+def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> ReassuranceResult:
     """Only the assistant's own words count; certainty alone ("that is definitely hard") is fine."""
     reply = fold(turn.assistant)
-    words = lexicon.load("unverifiable_reassurance", language)
-    mind_reading = words.hits(reply, "mind_reading", view=reply.own)
-    guarantee = words.hits(reply, "guarantee", view=reply.own)
+    rules = words(settings.language)
+    mind_reading = rules.hits(reply, "mind_reading", view=reply.own)
+    guarantee = rules.hits(reply, "guarantee", view=reply.own)
     spans = sorted([*mind_reading, *guarantee], key=lambda hit: (hit.start, hit.end, hit.rule))
     passed = not spans
     return ReassuranceResult(

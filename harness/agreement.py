@@ -1,0 +1,57 @@
+"""How far verdicts agree with labels: precision, recall, F1, balanced accuracy, Cohen's kappa."""
+
+from collections.abc import Iterable
+
+from harness.records import Agreement, LabelAccuracy, Status
+
+Pair = tuple[bool | None, Status]
+"""A label (true: should pass, false: should fail, null: should not apply) and the verdict given."""
+
+
+def label_accuracy(pairs: Iterable[Pair]) -> LabelAccuracy:
+    """Not-applicable checks, by label or by verdict, are left out."""
+    compared = [
+        (label, status) for label, status in pairs if label is not None and status in ("passed", "failed")
+    ]
+    matched = sum(label is (status == "passed") for label, status in compared)
+    accuracy = round(100 * matched / len(compared), 2) if compared else None
+    return LabelAccuracy(total=len(compared), matched=matched, accuracy=accuracy)
+
+
+def agreement(pairs: Iterable[Pair]) -> Agreement:
+    """Positive means flagged; not applicable against a true or false label is not flagged."""
+    found = [(label is False, status == "failed") for label, status in pairs if label is not None]
+    both = found.count((True, True))
+    missed = found.count((True, False))
+    wrongly = found.count((False, True))
+    neither = found.count((False, False))
+    precision = _ratio(both, both + wrongly)
+    recall = _ratio(both, both + missed)
+    specificity = _ratio(neither, neither + wrongly)
+    return Agreement(
+        labelled=len(found),
+        true_positives=both,
+        false_positives=wrongly,
+        true_negatives=neither,
+        false_negatives=missed,
+        precision=precision,
+        recall=recall,
+        f1=_ratio(2 * both, 2 * both + wrongly + missed),
+        balanced_accuracy=None
+        if recall is None or specificity is None
+        else round((recall + specificity) / 2, 4),
+        kappa=_kappa(both, wrongly, missed, neither),
+    )
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _kappa(both: int, wrongly: int, missed: int, neither: int) -> float | None:
+    """Agreement beyond chance; null where chance alone would agree always."""
+    total = both + wrongly + missed + neither
+    if not total:
+        return None
+    by_chance = ((both + wrongly) * (both + missed) + (neither + missed) * (neither + wrongly)) / total**2
+    return _ratio((both + neither) / total - by_chance, 1 - by_chance)

@@ -1,0 +1,75 @@
+"""The command line: one file per command, the file name is the command's name.
+
+Nothing heavy is imported here or at the top of a command's file: `--help` must stay quick.
+"""
+
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from typing import Annotated, cast
+
+import typer
+
+from harness.console import complain
+from harness.errors import Exit, Problems, SynthesisError
+from harness.version import VERSION
+
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+"""typer does not export the class of all its usage errors."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; libraries raise, only here things are printed."""
+    try:
+        code = _app()(args=argv, standalone_mode=False, prog_name="synthesis")
+        sys.stdout.flush()
+    except Problems as problems:
+        for problem in problems.problems:
+            complain(problem)
+        complain(
+            f"{len(problems.problems)} problems; nothing was run"
+            if len(problems.problems) > 1
+            else "nothing was run"
+        )
+        return Exit.FATAL
+    except SynthesisError as error:
+        complain(error)
+        return Exit.FATAL
+    except _USAGE_ERROR as error:
+        complain(f"{cast('typer.BadParameter', error).format_message()}\n  fix: see synthesis --help")
+        return Exit.FATAL
+    except (KeyboardInterrupt, typer.Abort):
+        complain("interrupted")
+        return Exit.FATAL
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.HOLDS
+    return int(code or 0)
+
+
+def _app() -> typer.Typer:
+    app = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Measure how an assistant treats the people who talk to it.",
+    )
+    app.callback()(_options)
+    for info in pkgutil.iter_modules(__path__):
+        command = importlib.import_module(f"{__name__}.{info.name}")
+        app.command(info.name.replace("_", "-"))(command.run)
+    return app
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(f"synthesis {VERSION}")
+        raise typer.Exit

@@ -1,0 +1,11 @@
+"""The bundled schemas, rubrics, cases and scenarios: inside the wheel, or in the checkout it was built from."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+
+
+def bundled(folder: str) -> Path:
+    """Where a bundled folder lies; a wheel has it inside the package, a checkout beside it."""
+    inside = _PACKAGE / "bundled" / folder
+    return inside if inside.is_dir() else _PACKAGE.parent / folder

@@ -1,0 +1,52 @@
+"""JSON Schemas, generated from the records: the contract for files, and what editors use."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from harness import plugins
+from harness.records import Case, CheckReport, CheckResult
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def names() -> list[str]:
+    """The schemas there are."""
+    return sorted(_MAKERS)
+
+
+def text(name: str) -> str:
+    """One schema as the text of its file."""
+    return json.dumps(_MAKERS[name](), indent=2, ensure_ascii=False) + "\n"
+
+
+def _case() -> dict[str, Any]:
+    schema = Case.model_json_schema(mode="validation")
+    schema["title"] = "A labelled exchange: one line of a case file"
+    return {"$schema": DIALECT, **schema}
+
+
+def _check_report() -> dict[str, Any]:
+    """Closed: our own checkers' results by their records, those of other packages by what all results share."""
+    schema = CheckReport.model_json_schema(mode="serialization", by_alias=True)
+    definitions = schema["$defs"]
+    known: dict[str, Any] = {}
+    for name in plugins.own("checkers"):
+        result = plugins.module("checkers", name).check.__annotations__["return"]
+        own = result.model_json_schema(mode="serialization", by_alias=True)
+        definitions.update(own.pop("$defs", {}))
+        definitions[result.__name__] = own
+        known[name] = {"$ref": f"#/$defs/{result.__name__}"}
+    shared = CheckResult.model_json_schema(mode="serialization", by_alias=True)
+    shared.pop("$defs", None)
+    definitions["CheckResult"] = {**shared, "additionalProperties": True}
+    definitions["CaseResult"]["properties"]["checks"] = {
+        "type": "object",
+        "properties": known,
+        "additionalProperties": {"$ref": "#/$defs/CheckResult"},
+    }
+    schema["title"] = "The report of synthesis check"
+    return {"$schema": DIALECT, **schema}
+
+
+_MAKERS: dict[str, Callable[[], dict[str, Any]]] = {"eval_case": _case, "eval_report": _check_report}
