@@ -69,6 +69,7 @@ def run_all_cases(
 ) -> CheckReport:
     """Run every case and sum up; `progress` is called with the number done so far."""
     started, clock = datetime.now(UTC), time.perf_counter()
+    measured_by = similarity_name(settings.similarity)
     digest = hashlib.sha256()
     results: list[CaseResult] = []
     for case in cases:
@@ -80,7 +81,7 @@ def run_all_cases(
         summary=summarize_cases(results),
         failures=tuple(_failure(result) for result in results if not result.passed),
         results=tuple(results),
-        stamp=_stamp(results, settings, digest.hexdigest()),
+        stamp=_stamp(results, settings, measured_by, digest.hexdigest()),
         timing=CheckTiming(
             started=started.isoformat(timespec="seconds"), seconds=round(time.perf_counter() - clock, 6)
         ),
@@ -151,13 +152,15 @@ def _failure(result: CaseResult) -> Failure:
     )
 
 
-def _stamp(results: Sequence[CaseResult], settings: CheckSettings, digest: str) -> CheckStamp:
+def _stamp(
+    results: Sequence[CaseResult], settings: CheckSettings, measured_by: str, digest: str
+) -> CheckStamp:
     names = sorted({name for result in results for name in result.checks})
     return CheckStamp(
         tool_version=VERSION,
         language=settings.language,
         similarity_threshold=settings.similarity_threshold,
-        similarity=similarity_name(),
+        similarity=measured_by,
         cases_sha256=digest,
         lexicons={name: lexicon_stamp(name, settings.language) for name in names},
     )

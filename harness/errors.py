@@ -1,6 +1,7 @@
 """What can go wrong, said so that a stranger can mend it, and the exit codes."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import IntEnum
 
 
@@ -13,13 +14,28 @@ class Exit(IntEnum):
     INCONCLUSIVE = 3
 
 
+@dataclass(frozen=True)
+class Place:
+    """A spot in a file: `place / "scenarios" / 2` is the JSON pointer `/scenarios/2` in it."""
+
+    file: str
+    pointer: str = ""
+
+    def __truediv__(self, part: object) -> "Place":
+        escaped = str(part).replace("~", "~0").replace("/", "~1")
+        return Place(self.file, f"{self.pointer}/{escaped}")
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.pointer}" if self.pointer else self.file
+
+
 class SynthesisError(Exception):
     """A problem with a place and a way out of it."""
 
-    def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
+    def __init__(self, what: str, *, where: str | Place = "", fix: str = "") -> None:
         super().__init__(what)
         self.what = what
-        self.where = where
+        self.where = str(where)
         self.fix = fix
 
     def __str__(self) -> str:

@@ -6,17 +6,21 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from harness.errors import SynthesisError
+from harness.errors import Place, SynthesisError
 
 _EXCERPT = 60
 
 
-def from_validation(error: ValidationError, model: type[BaseModel], where: str) -> Iterator[SynthesisError]:
+def from_validation(
+    error: ValidationError, model: type[BaseModel], where: str | Place
+) -> Iterator[SynthesisError]:
     """One problem per mistake, its place as a JSON pointer behind `where`."""
     for detail in error.errors(include_url=False):
-        pointer = "".join(f"/{part}" for part in detail["loc"])
+        place = where if isinstance(where, Place) else Place(where)
+        for part in detail["loc"]:
+            place /= shown(part)
         what, fix = _say(detail, model)
-        yield SynthesisError(what, where=f"{where}:{pointer}" if pointer else where, fix=fix)
+        yield SynthesisError(what, where=place, fix=fix)
 
 
 def _say(detail: Any, model: type[BaseModel]) -> tuple[str, str]:

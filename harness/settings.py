@@ -9,12 +9,14 @@ from pydantic import Field, ValidationError
 from harness.errors import Problems, SynthesisError
 from harness.problems import from_validation
 from harness.records import Record
+from harness.similarity import BAG_OF_WORDS, Measure
 
 
 class CheckSettings(Record):
     """What shapes a verdict beside the text itself; recorded in every report."""
 
     language: str = Field(default="en", min_length=2)
+    similarity: Measure = BAG_OF_WORDS
     similarity_threshold: float = Field(default=0.45, ge=0, le=1)
 
 

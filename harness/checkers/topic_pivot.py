@@ -57,7 +57,7 @@ def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> PivotResult:
         acknowledged=_acknowledgements(user, reply, settings.language),
         followed=_follow_ups(user, reply, settings.language),
         pivoted=_pivots(user, reply, settings.language),
-        similarity=similarity(turn.user, turn.assistant),
+        similarity=similarity(turn.user, turn.assistant, settings.similarity),
     )
     decision, passed = _decide(signals, settings.similarity_threshold)
     return _result(turn, signals, decision, passed)

@@ -1,0 +1,16 @@
+"""Pass when the run ended the way it should."""
+
+from harness.criterion import Criterion, Verdict
+from harness.settings import CheckSettings
+from harness.transcript import Transcript
+
+
+class Terminated(Criterion):
+    """For an agent through `done`, for others when the last reply arrived; false asks for the opposite."""
+
+    terminated: bool
+
+    def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
+        """Compare how it ended with what was asked."""
+        ended = "ended as it should" if transcript.terminated else "did not end as it should"
+        return Verdict.when(transcript.terminated is self.terminated, f"the run {ended}", f"the run {ended}")

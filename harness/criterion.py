@@ -1,0 +1,170 @@
+"""What a rubric is made of: criteria, and the verdict each gives on a transcript."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from harness.records import CheckResult, Hit, Record, Status, Turn
+from harness.settings import CheckSettings
+from harness.transcript import Json, Transcript
+
+Scope = Literal["any", "parent"]
+
+
+class Verdict(Record):
+    """What a criterion found; `points` only where it is worth more than all or nothing."""
+
+    status: Status
+    reason: str
+    points: float | None = None
+    hits: tuple[Hit, ...] = ()
+    evidence: dict[str, Json] = {}
+
+    @classmethod
+    def passed(cls, reason: str, hits: Sequence[Hit] = (), **evidence: Json) -> Self:
+        """It holds."""
+        return cls(status="passed", reason=reason, hits=tuple(hits), evidence=evidence)
+
+    @classmethod
+    def failed(cls, reason: str, hits: Sequence[Hit] = (), **evidence: Json) -> Self:
+        """It does not hold."""
+        return cls(status="failed", reason=reason, hits=tuple(hits), evidence=evidence)
+
+    @classmethod
+    def when(cls, held: bool, reason: str, otherwise: str) -> Self:
+        """Passed or failed, each with its own reason."""
+        return cls.passed(reason) if held else cls.failed(otherwise)
+
+    @classmethod
+    def not_applicable(cls, reason: str) -> Self:
+        """There was nothing to judge."""
+        return cls(status="not_applicable", reason=reason)
+
+    @classmethod
+    def error(cls, reason: str) -> Self:
+        """It could not be judged; this is never a score."""
+        return cls(status="error", reason=reason)
+
+
+class Criterion(Record):
+    """One line of a rubric; a subclass's fields are its keys in the file, one of them named like its file."""
+
+    name: str = Field(default="", description="shown in reports; the scoring key and its value if left out")
+    weight: float = Field(default=1, gt=0, allow_inf_nan=False, description="what the criterion is worth")
+    max_score: float | None = Field(default=None, gt=0, allow_inf_nan=False, description="the same as weight")
+
+    @model_validator(mode="after")
+    def _one_weight(self) -> Self:
+        if self.max_score is not None and "weight" in self.model_fields_set:
+            raise ValueError('"weight" and "max_score" mean the same: give one of them')
+        return self
+
+    @property
+    def key(self) -> str:
+        """The scoring key: the name of the file the criterion lives in."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def worth(self) -> float:
+        """The maximum this criterion can add to a trial's score."""
+        return self.weight if self.max_score is None else self.max_score
+
+    @property
+    def label(self) -> str:
+        """What reports call it."""
+        return self.name or f"{self.key}: {getattr(self, self.key)}"
+
+    def definition(self) -> dict[str, Json]:
+        """What a report keeps of it, so that every score can be traced to what was asked."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
+        """Judge one trial by what was recorded of it."""
+        raise NotImplementedError
+
+
+class CheckerOptions(Record):
+    """How a checker is applied to the turns of a conversation."""
+
+    language: str | None = Field(
+        default=None, description="the lexicon's language; the project's if left out"
+    )
+    turns: Literal["every", "last"] | int = Field(
+        default="every", description="which turns; a number counts from 1"
+    )
+    combine: Literal["all", "any", "mean"] = Field(
+        default="all", description="what makes one verdict of many"
+    )
+    expect: bool = Field(default=True, description="false: the turn should fail the check")
+
+
+class CheckerCriterion(Criterion):
+    """A relational checker as a criterion: true, false (it must fail), or an object of options."""
+
+    checker: str
+    options: CheckerOptions
+
+    @property
+    def key(self) -> str:
+        """The scoring key: the checker's name."""
+        return self.checker
+
+    @property
+    def label(self) -> str:
+        """What reports call it."""
+        return self.name or (self.checker if self.options.expect else f"not {self.checker}")
+
+    def definition(self) -> dict[str, Json]:
+        """As a file would write it."""
+        own = self.model_dump(mode="json", exclude={"checker", "options"}, exclude_unset=True)
+        options = self.options.model_dump(mode="json", exclude_unset=True)
+        return {**own, self.checker: options if set(options) - {"expect"} else self.options.expect}
+
+    def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
+        """Each turn by itself, then all of them together; turns the check does not apply to are left out."""
+        from harness.check import check_one
+
+        chosen = settings.model_copy(update={"language": self.options.language or settings.language})
+        turns = select_turns(transcript.turns, self.options.turns)
+        if not turns:
+            return Verdict.failed(f"there is no turn {self.options.turns}")
+        results = {number: check_one(self.checker, turn, chosen) for number, turn in turns.items()}
+        return self._combine(results)
+
+    def _combine(self, results: Mapping[int, CheckResult]) -> Verdict:
+        judged = {number: result for number, result in results.items() if result.status != "not_applicable"}
+        if not judged:
+            return Verdict.not_applicable(
+                "; ".join(dict.fromkeys(result.reason for result in results.values()))
+            )
+        held = {
+            number: (result.status == "passed") is self.options.expect for number, result in judged.items()
+        }
+        share = sum(held.values()) / len(held)
+        passed = any(held.values()) if self.options.combine == "any" else all(held.values())
+        telling = next((number for number, good in held.items() if good is passed), next(iter(held)))
+        return Verdict(
+            status="passed" if passed else "failed",
+            reason=_turn_reason(telling, judged[telling], several=len(results) > 1),
+            points=share * self.worth if self.options.combine == "mean" else None,
+            hits=judged[telling].spans,
+            evidence={"turn": telling, **judged[telling].condensed()},
+        )
+
+
+def _turn_reason(number: int, result: CheckResult, *, several: bool) -> str:
+    return f"turn {number}: {result.reason}" if several else result.reason
+
+
+def select_turns(turns: Sequence[Turn], which: str | int) -> dict[int, Turn]:
+    """The chosen turns by their number, counted from 1."""
+    numbered = dict(enumerate(turns, 1))
+    if which == "every":
+        return numbered
+    wanted = len(turns) if which == "last" else int(which)
+    return {wanted: numbered[wanted]} if wanted in numbered else {}
+
+
+Definition = Mapping[str, Any]
+"""A criterion as a file gives it."""

@@ -1,0 +1,244 @@
+"""The whole line for scenarios: run what has to be run, score everything, sum up, decide, write."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from harness.check import lexicon_stamp
+from harness.criterion import CheckerCriterion
+from harness.decide import Decision, Thresholds, decide_run
+from harness.errors import SynthesisError
+from harness.plan import Plan, Trial
+from harness.report import replace_file
+from harness.run import RunOptions, Stop, run_trials
+from harness.run_directory import RunDirectory
+from harness.run_report import RunReport, RunStamp, RunSummary, ScenarioReport
+from harness.score import ScoredTrial, score_trial
+from harness.settings import CheckSettings
+from harness.similarity import similarity_name
+from harness.summarize import ScenarioScores, mean, stdev, summarize
+from harness.transcript import VERSION as TRANSCRIPT_VERSION
+from harness.transcript import Transcript, read_transcript
+from harness.version import VERSION
+from harness.workspace import remove_workspace
+
+KeepWorkspaces = Literal["always", "failed", "never"]
+Why = Literal["new", "unfinished", "failed", "changed", "kept"]
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How a plan is evaluated."""
+
+    run: RunOptions
+    settings: CheckSettings = CheckSettings()
+    thresholds: Thresholds = Thresholds()
+    keep_workspaces: KeepWorkspaces = "always"
+    fail_fast: bool = False
+    resume: bool = False
+
+
+class Display:
+    """Who shows how it goes; this one shows nothing."""
+
+    def planned(self, plan: Plan, why: dict[Why, int]) -> None:
+        """What is about to happen, and why each trial is run or only scored again."""
+
+    def started(self, trial: Trial) -> None:
+        """A trial begins."""
+
+    def scored(self, trial: Trial, scored: ScoredTrial) -> None:
+        """A trial is done and scored."""
+
+
+@dataclass
+class Evaluation:
+    """A run in the making: collects scores as trials finish."""
+
+    plan: Plan
+    options: EvaluationOptions
+    display: Display = field(default_factory=Display)
+    stop: Stop = field(default_factory=Stop)
+
+    def __post_init__(self) -> None:
+        self._scores: dict[str, dict[int, ScoredTrial]] = {}
+        self._started = datetime.now(UTC)
+        self._clock = time.perf_counter()
+
+    async def run(self) -> None:
+        """Every trial that has to be run; those already there are only scored."""
+        kept, waiting = self._sort_trials()
+        for trial, transcript in kept:
+            self._take(trial, transcript)
+        await run_trials(waiting, self.options.run, self, self.stop)
+
+    def _sort_trials(self) -> tuple[list[tuple[Trial, Transcript]], Iterator[Trial] | list[Trial]]:
+        if not self.options.resume:
+            self.display.planned(self.plan, {"new": self.plan.size})
+            return [], self.plan.trials()
+        kept: list[tuple[Trial, Transcript]] = []
+        waiting: list[Trial] = []
+        why: dict[Why, int] = {}
+        for trial in self.plan.trials():
+            reason, transcript = earlier(trial, self.options.run.place)
+            why[reason] = why.get(reason, 0) + 1
+            if transcript is not None:
+                kept.append((trial, transcript))
+            else:
+                waiting.append(trial)
+        self.display.planned(self.plan, why)
+        return kept, waiting
+
+    def started(self, trial: Trial) -> None:
+        """A trial begins."""
+        self.display.started(trial)
+
+    def finished(self, trial: Trial, transcript: Transcript) -> None:
+        """A trial came to an end: score it now, while others still run."""
+        if transcript.end is None or transcript.end["reason"] == "interrupted":
+            return
+        scored = self._take(trial, transcript)
+        self._tidy(trial, scored)
+        if self.options.fail_fast and self._is_final_failure(scored):
+            self.stop.ask("fail-fast")
+
+    def _take(self, trial: Trial, transcript: Transcript) -> ScoredTrial:
+        path = self.options.run.place.transcript_name(trial)
+        scored = score_trial(transcript, trial.scenario.criteria, self.options.settings, path)
+        self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
+        self.display.scored(trial, scored)
+        return scored
+
+    def _is_final_failure(self, scored: ScoredTrial) -> bool:
+        """An error, or a trial that alone breaks --min-worst."""
+        lowest = self.options.thresholds.min_worst
+        return scored.status == "error" or (
+            lowest is not None and scored.score is not None and scored.score < lowest
+        )
+
+    def _tidy(self, trial: Trial, scored: ScoredTrial) -> None:
+        keep = self.options.keep_workspaces
+        if keep == "never" or (keep == "failed" and scored.score == 1):
+            remove_workspace(self.options.run.place.workspace(trial))
+
+    def rows(self) -> list[ScenarioScores]:
+        """What there is so far, in the order of the plan."""
+        return [
+            ScenarioScores(scenario, seeds, tuple(found[seed] for seed in seeds if seed in found))
+            for scenario, seeds in self.plan.rows
+            for found in (self._scores.get(scenario.slug, {}),)
+        ]
+
+    def finish(self, target: Path) -> tuple[RunSummary, Decision, list[ScenarioScores]]:
+        """Sum up, decide, and write the report in one step."""
+        rows = self.rows()
+        summary = summarize(rows, self.stop.reason)
+        decision = decide_run(summary, rows, self.options.thresholds)
+        seconds = round(time.perf_counter() - self._clock, 6)
+        timing = {"started": self._started.isoformat(timespec="seconds"), "seconds": seconds}
+        stamp = make_stamp(self.plan, self.options.settings)
+        replace_file(target, encode_report(summary, decision, rows, stamp, timing))
+        return summary, decision, rows
+
+
+def earlier(trial: Trial, place: RunDirectory) -> tuple[Why, Transcript | None]:
+    """What an earlier run left of a trial, where it can stand as it is, or why it has to be run."""
+    path = place.transcript(trial)
+    if not path.is_file():
+        return "new", None
+    try:
+        transcript = read_transcript(path)
+    except SynthesisError:
+        return "unfinished", None
+    if transcript.end is None:
+        return "unfinished", None
+    identity = trial.scenario.identity_of(trial.scenario.subject_for(trial.seed))
+    if transcript.start["fingerprint"] != trial.scenario.fingerprint(trial.seed, identity):
+        return "changed", None
+    return ("kept", transcript) if transcript.finished else ("failed", None)
+
+
+def make_stamp(plan: Plan, settings: CheckSettings) -> RunStamp:
+    """Versions and hashes of everything that scores."""
+    used = sorted(
+        {
+            (criterion.checker, criterion.options.language or settings.language)
+            for scenario, _ in plan.rows
+            for criterion in scenario.criteria
+            if isinstance(criterion, CheckerCriterion)
+        }
+    )
+    return RunStamp(
+        tool_version=VERSION,
+        transcript_version=TRANSCRIPT_VERSION,
+        language=settings.language,
+        similarity=similarity_name(settings.similarity),
+        similarity_threshold=settings.similarity_threshold,
+        lexicons={f"{name}/{language}": lexicon_stamp(name, language) for name, language in used},
+    )
+
+
+def encode_report(
+    summary: RunSummary,
+    decision: Decision,
+    rows: list[ScenarioScores],
+    stamp: RunStamp,
+    timing: dict[str, object],
+) -> bytes:
+    """The bytes of a `RunReport`: trials are already encoded, one a line, and are not decoded again."""
+    head = {
+        "kind": "run",
+        "schema_version": "1",
+        "summary": summary.model_dump(mode="json"),
+        "thresholds": [result.model_dump(mode="json") for result in decision.thresholds],
+        "exit_code": int(decision.exit),
+    }
+    tail = {"stamp": stamp.model_dump(mode="json"), "timing": timing}
+    scenarios = b",\n".join(_encode_scenario(row) for row in rows)
+    return (
+        orjson.dumps(head)[:-1]
+        + b',\n"scenarios":[\n'
+        + scenarios
+        + b"\n],\n"
+        + orjson.dumps(tail)[1:]
+        + b"\n"
+    )
+
+
+def _encode_scenario(row: ScenarioScores) -> bytes:
+    scenario, scores = row.scenario, row.scores
+    system = scenario.system
+    head = ScenarioReport.model_construct(
+        name=scenario.name,
+        file=Path(scenario.file).as_posix(),
+        tags=scenario.definition.tags,
+        subject=_shared_subject(row),
+        system_sha256=None if system is None else sha256(system.encode()).hexdigest(),
+        rubric=tuple(criterion.definition() for criterion in scenario.criteria),
+        mean=mean(scores),
+        worst=min(scores, default=None),
+        stdev=stdev(scores),
+        scored=len(scores),
+        errors=row.errors,
+        not_run=len(row.planned) - len(row.trials),
+        trials=(),
+    ).model_dump_json(exclude={"trials"})
+    trials = b",\n".join(trial.encoded for trial in row.trials)
+    return head.encode()[:-1] + b',"trials":[' + trials + b"]}"
+
+
+def _shared_subject(row: ScenarioScores) -> dict[str, object]:
+    """The subject's identity; where trusted Python chooses one per seed, each transcript has its own."""
+    subject = row.scenario.subject
+    return {"type": "by seed"} if callable(subject) else row.scenario.identity_of(subject)
+
+
+def read_report(path: Path) -> RunReport:
+    """A report from disk, checked against its records."""
+    return RunReport.model_validate_json(path.read_bytes())

@@ -1,0 +1,245 @@
+"""Scenario files into scenarios. Everything wrong with them is reported together, before anything runs."""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from harness import plugins
+from harness.errors import Place, Problems, SynthesisError
+from harness.problems import from_validation, shown
+from harness.rubric import RubricReader
+from harness.scenario import Base64Bytes, FileText, Fixture, Scenario, ScenarioDefinition, SubjectMaker
+from harness.subject import Subject
+from harness.trusted import load_python
+from harness.workspace import clashing_fixtures, fixture_problem
+
+ENDINGS = (".json", ".py")
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """`warn` is told about every file that is code; `subject` serves scenarios that bring none."""
+
+    recursive: bool = False
+    data_only: bool = False
+    subject: Subject | None = None
+    warn: Callable[[str], None] = field(default=lambda _: None)
+
+
+def load_scenarios(paths: Sequence[str | Path], options: LoadOptions = LoadOptions()) -> list[Scenario]:
+    """All scenarios of all paths, in order; at least one, no two of which would share a file name."""
+    problems: list[SynthesisError] = []
+    scenarios = [
+        scenario
+        for file in _files(paths, options)
+        for scenario in _FileLoader(file, options, problems).scenarios()
+    ]
+    problems.extend(_clashing_names(scenarios))
+    if problems:
+        raise Problems(problems)
+    if not scenarios:
+        where = ", ".join(str(path) for path in paths)
+        raise SynthesisError(
+            "no scenarios", where=where, fix="name a folder with .json or .py scenario files"
+        )
+    return scenarios
+
+
+def _files(paths: Sequence[str | Path], options: LoadOptions) -> Iterator[Path]:
+    for path in map(Path, paths):
+        if path.is_dir():
+            found = path.rglob("*") if options.recursive else path.iterdir()
+            yield from sorted(file for file in found if file.suffix in ENDINGS and file.is_file())
+        elif not path.exists():
+            raise SynthesisError("no such file or folder", where=str(path), fix="check the path")
+        elif path.suffix not in ENDINGS:
+            fix = "name a .json file, a .py file, or a folder of both"
+            raise SynthesisError("not a scenario file by its ending", where=str(path), fix=fix)
+        else:
+            yield path
+
+
+def _clashing_names(scenarios: Iterable[Scenario]) -> Iterator[SynthesisError]:
+    seen: dict[str, Scenario] = {}
+    for scenario in scenarios:
+        other = seen.setdefault(scenario.slug, scenario)
+        if other is not scenario:
+            yield SynthesisError(
+                f'the name "{shown(scenario.name)}" makes the same file name as "{shown(other.name)}" in {other.file}',
+                where=scenario.file,
+                fix="give each scenario a name of its own",
+            )
+
+
+class _FileLoader:
+    """Reads one file and adds what is wrong with it to the problems."""
+
+    def __init__(self, file: Path, options: LoadOptions, problems: list[SynthesisError]) -> None:
+        self._file = file
+        self._place = Place(str(file))
+        self._options = options
+        self._trusted = file.suffix == ".py"
+        self._problems = problems
+        self._rubrics = RubricReader(file.parent, trusted=self._trusted, problems=problems)
+
+    def scenarios(self) -> Iterator[Scenario]:
+        for index, raw in enumerate(self._read()):
+            place = self._place / "scenarios" / index
+            try:
+                definition = ScenarioDefinition.model_validate(raw)
+            except ValidationError as error:
+                self._problems.extend(from_validation(error, ScenarioDefinition, place))
+                continue
+            scenario = self._scenario(definition, place)
+            if scenario is not None:
+                yield scenario
+
+    def _read(self) -> list[Any]:
+        if self._trusted:
+            if self._options.data_only:
+                self._add("a .py file is code", self._place, "run without --data-only if you trust it")
+                return []
+            self._options.warn(f"{self._file} is code: it runs with your rights")
+            return load_python(self._file)
+        try:
+            data = orjson.loads(self._file.read_bytes())
+        except (OSError, orjson.JSONDecodeError) as error:
+            self._add(f"not readable as JSON: {error}", self._place, "mend the file, or move it elsewhere")
+            return []
+        if not isinstance(data, dict) or not isinstance(data.get("scenarios"), list):
+            self._add(
+                "not a scenario file", self._place, 'write {"scenarios": [ … ]}, or move the file elsewhere'
+            )
+            return []
+        for key in sorted(set(data) - {"$schema", "scenarios"}):
+            self._add(
+                f'unknown key "{shown(key)}"', self._place, 'the known keys are "$schema" and "scenarios"'
+            )
+        scenarios: list[Any] = data["scenarios"]
+        return scenarios
+
+    def _scenario(self, definition: ScenarioDefinition, place: Place) -> Scenario | None:
+        before = len(self._problems)
+        subject = self._subject(definition, place / "subject")
+        criteria = tuple(self._rubrics.read(definition.rubric, place / "rubric"))
+        system = self._system(definition, place / "system")
+        fixtures = self._fixtures(definition.fixtures, place / "fixtures")
+        if len(self._problems) > before or subject is None:
+            return None
+        slim = definition.model_copy(update={"subject": None, "rubric": (), "fixtures": {}})
+        return Scenario(slim, str(self._file), self._file.parent, system, fixtures, subject, criteria)
+
+    def _subject(self, definition: ScenarioDefinition, place: Place) -> Subject | SubjectMaker | None:
+        given = definition.subject
+        if given is None:
+            if self._options.subject is None:
+                fix = 'add a subject, for example {"type": "scripted", "replies": […]}'
+                self._add("the scenario has no subject", place, fix)
+            return self._options.subject
+        if isinstance(given, dict):
+            try:
+                return read_subject(given, place, trusted=self._trusted, data_only=self._options.data_only)
+            except Problems as problems:
+                self._problems.extend(problems.problems)
+                return None
+        if not self._trusted:
+            self._add("a subject is an object", place, 'write {"type": …}')
+            return None
+        return _maker(given, place)
+
+    def _system(self, definition: ScenarioDefinition, place: Place) -> str | None:
+        if not isinstance(definition.system, FileText):
+            return definition.system
+        content = self._content(definition.system.file, place / "file")
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError:
+            self._add("the file is not UTF-8", place / "file", "save it as UTF-8")
+            return None
+
+    def _fixtures(self, fixtures: dict[str, Fixture], place: Place) -> dict[str, bytes]:
+        for name in fixtures:
+            if problem := fixture_problem(name):
+                self._add(f'"{shown(name)}" is {problem}', place, "write a path inside the workspace, with /")
+        if clash := clashing_fixtures(list(fixtures)):
+            self._add(clash, place, "rename one of them")
+        return {name: self._fixture(fixture, place / name) for name, fixture in fixtures.items()}
+
+    def _fixture(self, fixture: Fixture, place: Place) -> bytes:
+        if isinstance(fixture, str):
+            return fixture.encode("utf-8")
+        if isinstance(fixture, FileText):
+            return self._content(fixture.file, place / "file")
+        return self._decoded(fixture, place / "base64")
+
+    def _decoded(self, fixture: Base64Bytes, place: Place) -> bytes:
+        try:
+            return base64.b64decode(fixture.base64, validate=True)
+        except binascii.Error as error:
+            self._add(f"not base64: {error}", place, "encode the bytes again")
+            return b""
+
+    def _content(self, name: str, place: Place) -> bytes:
+        path = self._file.parent / name
+        if self._options.data_only and not path.resolve().is_relative_to(self._file.parent.resolve()):
+            fix = "keep it beside the scenario file, or run without --data-only"
+            self._add(f'"{shown(name)}" is outside the scenario\'s folder', place, fix)
+            return b""
+        try:
+            return path.read_bytes()
+        except (OSError, ValueError) as error:
+            self._add(
+                f'"{shown(name)}" cannot be read: {error}',
+                place,
+                "check the path, relative to the scenario file",
+            )
+            return b""
+
+    def _add(self, what: str, where: Place, fix: str) -> None:
+        self._problems.append(SynthesisError(what, where=where, fix=fix))
+
+
+@cache
+def subject_type(name: str) -> type[Subject]:
+    """The subject that lives in `subjects/<name>.py`."""
+    module = plugins.module("subjects", name)
+    (found,) = [
+        item
+        for item in vars(module).values()
+        if isinstance(item, type) and issubclass(item, Subject) and item.__module__ == module.__name__
+    ]
+    return found
+
+
+def read_subject(given: dict[str, Any], place: Place, *, trusted: bool, data_only: bool) -> Subject:
+    """A subject from its definition; raises all that is wrong with it."""
+    name = given.get("type")
+    if not isinstance(name, str) or name not in plugins.names("subjects"):
+        known = ", ".join(plugins.names("subjects"))
+        what = '"type" is missing' if name is None else f'unknown type "{shown(name)}"'
+        raise Problems([SynthesisError(what, where=place, fix=f"use one of: {known}")])
+    kind = subject_type(name)
+    if (kind.code and not trusted) or (kind.starts_programs and data_only):
+        need = "trusted Python (.py)" if kind.code else "a run without --data-only"
+        raise Problems(
+            [SynthesisError(f'a "{name}" subject needs {need}', where=place, fix="use another type here")]
+        )
+    try:
+        return kind.model_validate({key: value for key, value in given.items() if key != "type"})
+    except ValidationError as error:
+        raise Problems(from_validation(error, kind, place)) from error
+
+
+def _maker(given: Callable[..., Any], place: Place) -> SubjectMaker:
+    def make(scenario: Scenario, seed: int) -> Subject:
+        made = given(scenario, seed)
+        return made if isinstance(made, Subject) else read_subject(made, place, trusted=True, data_only=False)
+
+    return make

@@ -1,0 +1,90 @@
+"""Which trials a run consists of: scenarios × seeds."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from harness.errors import SynthesisError
+from harness.problems import shown
+from harness.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One scenario under one seed."""
+
+    scenario: Scenario
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """How files and messages call it."""
+        return f"{self.scenario.slug}-{self.seed}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Scenarios with the seeds each will be run under, in order."""
+
+    rows: tuple[tuple[Scenario, tuple[int, ...]], ...]
+
+    @property
+    def size(self) -> int:
+        """How many trials there are."""
+        return sum(len(seeds) for _, seeds in self.rows)
+
+    def trials(self) -> Iterator[Trial]:
+        """Scenario by scenario, seed by seed."""
+        for scenario, seeds in self.rows:
+            for seed in seeds:
+                yield Trial(scenario, seed)
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """`5` is seeds 1 to 5, `3,7,11` those, `7,` only seed 7."""
+    parts = text.removesuffix(",").split(",")
+    if not all(part.strip().isascii() and part.strip().isdigit() and len(part) <= 15 for part in parts):
+        raise _bad_seeds(text, "not a number of seeds or a list of them")
+    numbers = tuple(int(part) for part in parts)
+    if "," not in text:
+        if not 1 <= numbers[0] <= 100_000:
+            raise _bad_seeds(text, "not between 1 and 100000 seeds")
+        return tuple(range(1, numbers[0] + 1))
+    if len(set(numbers)) < len(numbers):
+        raise _bad_seeds(text, "a seed is listed twice")
+    return numbers
+
+
+def _bad_seeds(text: str, why: str) -> SynthesisError:
+    return SynthesisError(
+        f'"{shown(text)}": {why}', where="--seeds", fix="write --seeds 5, or --seeds 3,7,11"
+    )
+
+
+def plan_trials(
+    scenarios: Sequence[Scenario],
+    seeds: tuple[int, ...] | None,
+    names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+) -> Plan:
+    """Scenarios whose name matches any of `names` (globs) and that have any of `tags`; given seeds win."""
+    chosen = [
+        scenario
+        for scenario in scenarios
+        if (not names or any(fnmatchcase(scenario.name, glob) for glob in names))
+        and (not tags or set(tags).intersection(scenario.definition.tags))
+    ]
+    if not chosen:
+        there = ", ".join(sorted(scenario.name for scenario in scenarios)[:5])
+        raise SynthesisError(
+            "no scenario is left by --scenario and --tag", fix=f"loosen the filter; there are: {shown(there)}"
+        )
+    return Plan(tuple((scenario, seeds or own_seeds(scenario)) for scenario in chosen))
+
+
+def own_seeds(scenario: Scenario) -> tuple[int, ...]:
+    """The seeds a scenario asks for itself; one if it does not say."""
+    given = scenario.definition.seeds
+    if isinstance(given, tuple):
+        return given
+    return tuple(range(1, (given or 1) + 1))

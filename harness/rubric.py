@@ -1,0 +1,147 @@
+"""Rubrics: lists of criteria, some of them included from files of their own."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from harness import plugins
+from harness.criterion import CheckerCriterion, CheckerOptions, Criterion
+from harness.errors import Place, SynthesisError
+from harness.problems import from_validation, known_keys, shown
+from harness.resources import bundled
+
+
+@cache
+def criterion_type(key: str) -> type[Criterion]:
+    """The criterion that lives in `criteria/<key>.py`."""
+    module = plugins.module("criteria", key)
+    (found,) = [
+        item
+        for item in vars(module).values()
+        if isinstance(item, type) and issubclass(item, Criterion) and item.__module__ == module.__name__
+    ]
+    return found
+
+
+@cache
+def scoring_keys() -> tuple[str, ...]:
+    """Every key that scores: the criteria, and every checker."""
+    return (*plugins.names("criteria"), *plugins.names("checkers"))
+
+
+class RubricReader:
+    """Turns the criteria of one file into records, and collects what is wrong with them."""
+
+    def __init__(self, folder: Path, *, trusted: bool, problems: list[SynthesisError]) -> None:
+        self._folder = folder
+        self._trusted = trusted
+        self._problems = problems
+        self._including: list[Path] = []
+
+    def read(self, definitions: Sequence[Any], where: Place) -> Iterator[Criterion]:
+        """The criteria in order, included ones in place."""
+        for index, definition in enumerate(definitions):
+            spot = where / index
+            if not isinstance(definition, dict):
+                self._add(f"a criterion is an object, not {shown(definition)}", spot, "write it as { … }")
+            elif "include" in definition:
+                yield from self._include(definition, spot)
+            else:
+                criterion = self._criterion(definition, spot)
+                if criterion is not None:
+                    yield criterion
+
+    def _criterion(self, definition: dict[str, Any], spot: Place) -> Criterion | None:
+        keys = [key for key in definition if key in scoring_keys()]
+        if len(keys) != 1:
+            self._wrong_keys(definition, keys, spot)
+            return None
+        key = keys[0]
+        if key == "score" and not self._trusted:
+            self._add('"score" is a function', spot, "use another criterion here, or a trusted .py file")
+            return None
+        try:
+            if key in plugins.names("checkers"):
+                return _checker_criterion(key, definition)
+            return criterion_type(key).model_validate(definition)
+        except ValidationError as error:
+            model = CheckerCriterion if key in plugins.names("checkers") else criterion_type(key)
+            self._problems.extend(from_validation(error, model, spot))
+            return None
+
+    def _wrong_keys(self, definition: dict[str, Any], keys: list[str], spot: Place) -> None:
+        if keys:
+            said = " and ".join(f'"{key}"' for key in keys)
+            self._add(f"more than one scoring key: {said}", spot, "write one criterion for each")
+            return
+        shared = known_keys(Criterion)
+        for key in definition:
+            close = difflib.get_close_matches(str(key), [*scoring_keys(), "include"], n=1)
+            if key not in shared and close:
+                self._add(f'unknown key "{shown(key)}"', spot, f'did you mean "{close[0]}"?')
+                return
+        self._add("no scoring key", spot, f"use one of: {', '.join(scoring_keys())}")
+
+    def _include(self, definition: dict[str, Any], spot: Place) -> Iterator[Criterion]:
+        name = definition["include"]
+        if len(definition) > 1 or not isinstance(name, str):
+            self._add('"include" stands alone and names a rubric', spot, 'write {"include": "care"}')
+            return
+        path = self._find(name, spot)
+        if path is None:
+            return
+        if path in self._including:
+            self._add(f'"{shown(name)}" includes itself', spot, "break the circle")
+            return
+        self._including.append(path)
+        yield from self.read(self._rubric_file(path), Place(str(path)) / "rubric")
+        self._including.pop()
+
+    def _find(self, name: str, spot: Place) -> Path | None:
+        if not name or name.startswith((".", "/", "\\")) or "/" in name or "\\" in name or ":" in name:
+            self._add(
+                f'"{shown(name)}" is not a rubric\'s name', spot, "give the name without folder and ending"
+            )
+            return None
+        file = f"{name.removesuffix('.json')}.json"
+        places = [self._folder, Path("rubrics"), bundled("rubrics")]
+        for place in places:
+            if (place / file).is_file():
+                return place / file
+        there = sorted({path.stem for path in bundled("rubrics").glob("*.json")})
+        self._add(
+            f'no rubric "{shown(name)}"', spot, f"put {file} beside the scenarios, or use: {', '.join(there)}"
+        )
+        return None
+
+    def _rubric_file(self, path: Path) -> list[Any]:
+        try:
+            data = orjson.loads(path.read_bytes())
+        except (OSError, orjson.JSONDecodeError) as error:
+            self._add(f"not readable as JSON: {error}", Place(str(path)), "mend the file")
+            return []
+        criteria = data.get("rubric") if isinstance(data, dict) else None
+        extra = set(data) - {"rubric", "$schema", "description"} if isinstance(data, dict) else set()
+        if not isinstance(criteria, list) or not criteria or extra:
+            self._add(
+                "not a rubric file", Place(str(path)), 'write {"rubric": [ … ]} with at least one criterion'
+            )
+            return []
+        return criteria
+
+    def _add(self, what: str, where: Place, fix: str) -> None:
+        self._problems.append(SynthesisError(what, where=where, fix=fix))
+
+
+def _checker_criterion(key: str, definition: dict[str, Any]) -> CheckerCriterion:
+    rest = {name: value for name, value in definition.items() if name != key}
+    value = definition[key]
+    options = (
+        CheckerOptions(expect=value) if isinstance(value, bool) else CheckerOptions.model_validate(value)
+    )
+    return CheckerCriterion.model_validate({**rest, "checker": key, "options": options})

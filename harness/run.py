@@ -1,0 +1,145 @@
+"""Run trials: each in a fresh workspace, recorded as it happens, none able to touch another."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from harness.plan import Trial
+from harness.record import Recorder
+from harness.run_directory import RunDirectory
+from harness.subject import Context, Reply, Subject, SubjectError
+from harness.transcript import Json, Transcript
+from harness.workspace import prepare_workspace
+
+DEFAULT_TIMEOUT = 300.0
+DEFAULT_JOBS = 8
+
+
+class Listener(Protocol):
+    """Who wants to know how the run goes."""
+
+    def started(self, trial: Trial) -> None:
+        """A trial begins."""
+
+    def finished(self, trial: Trial, transcript: Transcript) -> None:
+        """A trial came to an end, good or bad."""
+
+
+@dataclass
+class Stop:
+    """How a run is told to end early: start nothing more, or drop everything."""
+
+    reason: Literal["interrupted", "fail-fast"] | None = None
+    now: bool = False
+    tasks: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    def ask(self, reason: Literal["interrupted", "fail-fast"]) -> None:
+        """Start nothing more; asked a second time by the user, drop what runs."""
+        if self.reason == "interrupted":
+            self.now = True
+            for task in self.tasks:
+                task.cancel()
+        self.reason = self.reason or reason
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How trials are run."""
+
+    place: RunDirectory
+    jobs: int = DEFAULT_JOBS
+    timeout: float = DEFAULT_TIMEOUT
+
+
+async def run_trials(trials: Iterable[Trial], options: RunOptions, listener: Listener, stop: Stop) -> None:
+    """At most `jobs` at once; each worker takes the next trial when it is free."""
+    waiting = iter(trials)
+    stop.tasks = {asyncio.create_task(_worker(waiting, options, listener, stop)) for _ in range(options.jobs)}
+    done = await asyncio.gather(*stop.tasks, return_exceptions=True)
+    for outcome in done:
+        if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
+            raise outcome
+
+
+async def _worker(waiting: Iterator[Trial], options: RunOptions, listener: Listener, stop: Stop) -> None:
+    for trial in waiting:
+        if stop.reason:
+            return
+        listener.started(trial)
+        transcript = await run_trial(trial, options)
+        listener.finished(trial, transcript)
+        await asyncio.sleep(0)  # a subject that never waits must still let signals and others through
+
+
+async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
+    """One trial from its first event to its last; whatever goes wrong is in the transcript."""
+    recorder = Recorder(options.place.transcript(trial))
+    limit = asyncio.timeout(trial.scenario.definition.timeout or options.timeout)
+    try:
+        async with limit:
+            last = await _converse(trial, options.place, recorder)
+        recorder.end(
+            "completed" if last.terminated else "ward", terminated=last.terminated, result=last.result
+        )
+    except asyncio.CancelledError:
+        _fail(recorder, "interrupted", "interrupted", "the run was stopped")
+        raise
+    except Exception as error:  # noqa: BLE001 - one of the two places: a subject is someone else's code
+        if limit.expired():
+            seconds = trial.scenario.definition.timeout or options.timeout
+            _fail(recorder, "timeout", "timeout", f"not finished after {seconds:g} s")
+        else:
+            kind = error.kind if isinstance(error, SubjectError) else type(error).__name__
+            _fail(recorder, "error", kind, str(error))
+    finally:
+        transcript = recorder.close()
+    return transcript
+
+
+def start_fields(trial: Trial, identity: dict[str, Json]) -> dict[str, Json]:
+    """What the first event of a trial says."""
+    return {
+        "scenario": trial.scenario.name,
+        "seed": trial.seed,
+        "fingerprint": trial.scenario.fingerprint(trial.seed, identity),
+        "subject": identity,
+        "system": trial.scenario.system,
+    }
+
+
+def _open_subject(trial: Trial, recorder: Recorder) -> Subject:
+    """The first event is written even where the subject cannot be made."""
+    try:
+        subject = trial.scenario.subject_for(trial.seed)
+    except Exception:
+        recorder.start(start_fields(trial, {"type": "none"}))
+        raise
+    recorder.start(start_fields(trial, trial.scenario.identity_of(subject)))
+    return subject
+
+
+async def _converse(trial: Trial, place: RunDirectory, recorder: Recorder) -> Reply:
+    scenario = trial.scenario
+    subject = _open_subject(trial, recorder)
+    workspace = prepare_workspace(place.workspace(trial), scenario.fixtures)
+    context = Context(scenario.name, trial.seed, workspace, scenario.system, recorder)
+    session = subject.open(context)
+    try:
+        for message in scenario.prompts:
+            recorder.user(message)
+            context.messages.append({"role": "user", "content": message})
+            reply = await session.reply(message)
+            if not reply.recorded:
+                recorder.assistant(reply.text)
+            context.messages.append({"role": "assistant", "content": reply.text})
+            if not reply.terminated:
+                break
+    finally:
+        await session.close()
+    return reply
+
+
+def _fail(recorder: Recorder, reason: str, kind: str, message: str) -> None:
+    recorder.error(kind, message)
+    recorder.end(reason, terminated=False)

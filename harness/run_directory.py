@@ -1,0 +1,93 @@
+"""Where a run lies on disk, and the rules about writing there."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import SynthesisError
+from harness.plan import Trial
+
+REPORT = "report.json"
+_TRANSCRIPTS = "transcripts"
+_WORKSPACES = "workspaces"
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """One run's folder."""
+
+    path: Path
+
+    @property
+    def report(self) -> Path:
+        """The summary of the run."""
+        return self.path / REPORT
+
+    @property
+    def transcripts(self) -> Path:
+        """One JSONL file per trial."""
+        return self.path / _TRANSCRIPTS
+
+    def transcript(self, trial: Trial) -> Path:
+        """The transcript of one trial."""
+        return self.path / _TRANSCRIPTS / f"{trial.name}.jsonl"
+
+    def transcript_name(self, trial: Trial) -> str:
+        """The transcript's path as reports give it: relative to the run, with /."""
+        return f"{_TRANSCRIPTS}/{trial.name}.jsonl"
+
+    def workspace(self, trial: Trial) -> Path:
+        """The workspace of one trial."""
+        return self.path / _WORKSPACES / trial.scenario.slug / str(trial.seed)
+
+    @property
+    def is_run(self) -> bool:
+        """Whether a run of ours lies here."""
+        return self.transcripts.is_dir() or self.report.is_file()
+
+
+def claim_new(path: Path) -> RunDirectory:
+    """Take a folder for a new run; one that holds anything already is refused."""
+    place = RunDirectory(path)
+    if path.exists() and not path.is_dir():
+        raise SynthesisError("this is a file", where=str(path), fix="name a folder with --out")
+    if path.is_dir() and any(path.iterdir()):
+        if place.is_run:
+            fix = f"choose another --out, or go on with it: --resume {path}"
+            raise SynthesisError("a run lies here already", where=str(path), fix=fix)
+        raise SynthesisError("the folder is not empty", where=str(path), fix="choose another --out")
+    return _make(place)
+
+
+def claim_resumed(path: Path) -> RunDirectory:
+    """Take the folder of an earlier run to go on with it."""
+    place = RunDirectory(path)
+    if not place.is_run:
+        raise SynthesisError("there is no run here", where=str(path), fix="name the folder of an earlier run")
+    return _make(place)
+
+
+def claim_default(root: Path, stamp: str) -> RunDirectory:
+    """A folder named for the time; a second run in the same second gets its own."""
+    number = 1
+    while True:
+        path = root / (stamp if number == 1 else f"{stamp}-{number}")
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+            continue
+        except OSError as error:
+            fix = "choose another place with --out"
+            raise SynthesisError(f"cannot be made: {error.strerror}", where=str(path), fix=fix) from error
+        return _make(RunDirectory(path))
+
+
+def _make(place: RunDirectory) -> RunDirectory:
+    try:
+        place.transcripts.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fix = "choose another place with --out"
+        raise SynthesisError(
+            f"cannot be written: {error.strerror}", where=str(place.path), fix=fix
+        ) from error
+    return place

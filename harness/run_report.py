@@ -1,0 +1,108 @@
+"""The records of a run's report: per trial, per scenario, over all, and what was decided."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.records import CheckTiming, Hit, LexiconStamp, Record, Status
+from harness.transcript import Json
+
+TrialStatus = Literal["scored", "not_applicable", "error", "not_run"]
+
+
+class CriterionScore(Record):
+    """One criterion on one trial; `score` is null where it did not apply or could not be judged."""
+
+    name: str
+    criterion: str
+    status: Status
+    passed: bool | None = Field(alias="pass")
+    score: float | None
+    max_score: float
+    reason: str
+    evidence: dict[str, Json]
+    hits: tuple[Hit, ...]
+
+
+class TrialReport(Record):
+    """One scenario under one seed; `score` is the share of points reached, null where there is none."""
+
+    seed: int
+    status: TrialStatus
+    score: float | None
+    error: str | None
+    terminated: bool
+    transcript: str
+    fingerprint: str
+    criteria: tuple[CriterionScore, ...]
+
+
+class ScenarioReport(Record):
+    """One scenario over its seeds."""
+
+    name: str
+    file: str
+    tags: tuple[str, ...]
+    subject: dict[str, Json]
+    system_sha256: str | None
+    rubric: tuple[dict[str, Json], ...]
+    mean: float | None
+    worst: float | None
+    stdev: float | None
+    scored: int
+    errors: int
+    not_run: int
+    trials: tuple[TrialReport, ...]
+
+
+class RunSummary(Record):
+    """The figures of a run; mean, worst and stdev are over the trials that have a score."""
+
+    scenarios: int
+    trials: int
+    scored: int
+    passed: int = Field(description="trials that reached every point")
+    not_applicable: int
+    errors: int
+    not_run: int
+    mean: float | None
+    worst: float | None
+    stdev: float | None
+    worst_scenario: str | None
+    worst_scenario_mean: float | None
+    complete: bool
+    stopped: Literal["interrupted", "fail-fast"] | None
+
+
+class ThresholdResult(Record):
+    """One threshold, what it was held to, and who is to blame where it failed."""
+
+    name: str
+    required: float
+    actual: float | None
+    held: bool
+    blame: tuple[str, ...]
+
+
+class RunStamp(Record):
+    """What produced a run's numbers."""
+
+    tool_version: str
+    transcript_version: int
+    language: str
+    similarity: str
+    similarity_threshold: float
+    lexicons: dict[str, LexiconStamp]
+
+
+class RunReport(Record):
+    """What `synthesis eval` and `synthesis score` write."""
+
+    kind: Literal["run"] = "run"
+    schema_version: Literal["1"] = "1"
+    summary: RunSummary
+    thresholds: tuple[ThresholdResult, ...]
+    exit_code: int
+    scenarios: tuple[ScenarioReport, ...]
+    stamp: RunStamp
+    timing: CheckTiming

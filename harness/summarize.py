@@ -1,0 +1,70 @@
+"""Figures over scored trials: per scenario and over all."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.run_report import RunSummary
+from harness.scenario import Scenario
+from harness.score import ScoredTrial
+
+Stopped = Literal["interrupted", "fail-fast"]
+
+
+@dataclass(frozen=True)
+class ScenarioScores:
+    """One scenario with what its trials came to; a planned trial that was never run is missing here."""
+
+    scenario: Scenario
+    planned: tuple[int, ...]
+    trials: tuple[ScoredTrial, ...]
+
+    @property
+    def scores(self) -> list[float]:
+        """The scores there are, in the order of the seeds."""
+        return [trial.score for trial in self.trials if trial.score is not None]
+
+    @property
+    def errors(self) -> int:
+        """How many trials could not be judged."""
+        return sum(trial.status == "error" for trial in self.trials)
+
+
+def mean(scores: Sequence[float]) -> float | None:
+    """Null where there is nothing to average."""
+    return round(math.fsum(scores) / len(scores), 6) if scores else None
+
+
+def stdev(scores: Sequence[float]) -> float | None:
+    """The sample standard deviation; null for fewer than two."""
+    if len(scores) < 2:
+        return None
+    middle = math.fsum(scores) / len(scores)
+    return round(math.sqrt(math.fsum((score - middle) ** 2 for score in scores) / (len(scores) - 1)), 6)
+
+
+def summarize(rows: Sequence[ScenarioScores], stopped: Stopped | None) -> RunSummary:
+    """Over all trials; a run with errors or with trials that never ran is incomplete."""
+    scores = [score for row in rows for score in row.scores]
+    trials = [trial for row in rows for trial in row.trials]
+    planned = sum(len(row.planned) for row in rows)
+    means = [(value, row.scenario.name) for row in rows if (value := mean(row.scores)) is not None]
+    lowest = min(means, default=None)
+    errors = sum(row.errors for row in rows)
+    return RunSummary(
+        scenarios=len(rows),
+        trials=planned,
+        scored=len(scores),
+        passed=sum(score == 1 for score in scores),
+        not_applicable=sum(trial.status == "not_applicable" for trial in trials),
+        errors=errors,
+        not_run=planned - len(trials),
+        mean=mean(scores),
+        worst=min(scores, default=None),
+        stdev=stdev(scores),
+        worst_scenario=lowest[1] if lowest else None,
+        worst_scenario_mean=lowest[0] if lowest else None,
+        complete=errors == 0 and planned == len(trials),
+        stopped=stopped,
+    )
