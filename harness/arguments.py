@@ -1,5 +1,8 @@
 """Values from the command line, checked before anything runs, refused with the value in the message."""
 
+import math
+from collections.abc import Sequence
+
 from harness.errors import SynthesisError
 from harness.problems import shown
 
@@ -13,3 +16,36 @@ def whole_number(text: str, option: str, *, least: int = 0) -> int:
         where=option,
         fix=f"write for example {option} {least + 3}",
     )
+
+
+def share(text: str, option: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        fix = f"write for example {option} 0.85"
+        raise SynthesisError(f'"{shown(text)}" is not a number from 0 to 1', where=option, fix=fix)
+    return value
+
+
+def seconds(text: str, option: str) -> float:
+    """A number of seconds above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        fix = f"write for example {option} 60"
+        raise SynthesisError(f'"{shown(text)}" is not a number of seconds above 0', where=option, fix=fix)
+    return value
+
+
+def one_of(text: str, option: str, allowed: Sequence[str]) -> str:
+    """One of a few words."""
+    if text not in allowed:
+        raise SynthesisError(
+            f'"{shown(text)}" is not known', where=option, fix=f"use one of: {', '.join(allowed)}"
+        )
+    return text

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.errors import Exit
 from harness.records import CheckReport
@@ -35,6 +36,16 @@ class Decision:
 
     exit: Exit
     thresholds: tuple[ThresholdResult, ...]
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """Everything there is to show of a finished run."""
+
+    summary: RunSummary
+    decision: Decision
+    rows: Sequence[ScenarioScores]
+    report: Path
 
 
 def decide_run(summary: RunSummary, rows: Sequence[ScenarioScores], wanted: Thresholds) -> Decision:

@@ -1,7 +1,7 @@
 """The whole line for scenarios: run what has to be run, score everything, sum up, decide, write."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -12,17 +12,19 @@ import orjson
 
 from harness.check import lexicon_stamp
 from harness.criterion import CheckerCriterion
-from harness.decide import Decision, Thresholds, decide_run
+from harness.decide import Decision, RunOutcome, Thresholds, decide_run
 from harness.errors import SynthesisError
 from harness.plan import Plan, Trial
+from harness.records import CheckTiming
 from harness.report import replace_file
 from harness.run import RunOptions, Stop, run_trials
 from harness.run_directory import RunDirectory
 from harness.run_report import RunReport, RunStamp, RunSummary, ScenarioReport
+from harness.scenario import Scenario
 from harness.score import ScoredTrial, score_trial
 from harness.settings import CheckSettings
 from harness.similarity import similarity_name
-from harness.summarize import ScenarioScores, mean, stdev, summarize
+from harness.summarize import ScenarioScores, Stopped, mean, stdev, summarize
 from harness.transcript import VERSION as TRANSCRIPT_VERSION
 from harness.transcript import Transcript, read_transcript
 from harness.version import VERSION
@@ -135,16 +137,36 @@ class Evaluation:
             for found in (self._scores.get(scenario.slug, {}),)
         ]
 
-    def finish(self, target: Path) -> tuple[RunSummary, Decision, list[ScenarioScores]]:
+    def finish(self) -> RunOutcome:
         """Sum up, decide, and write the report in one step."""
-        rows = self.rows()
-        summary = summarize(rows, self.stop.reason)
-        decision = decide_run(summary, rows, self.options.thresholds)
-        seconds = round(time.perf_counter() - self._clock, 6)
-        timing = {"started": self._started.isoformat(timespec="seconds"), "seconds": seconds}
-        stamp = make_stamp(self.plan, self.options.settings)
-        replace_file(target, encode_report(summary, decision, rows, stamp, timing))
-        return summary, decision, rows
+        target = self.options.run.place.report
+        timing = CheckTiming(
+            started=self._started.isoformat(timespec="seconds"),
+            seconds=round(time.perf_counter() - self._clock, 6),
+        )
+        stamp = make_stamp([scenario for scenario, _ in self.plan.rows], self.options.settings)
+        return conclude(
+            self.rows(), Conclusion(target, self.options.thresholds, stamp, timing, self.stop.reason)
+        )
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a list of scores needs to become a report."""
+
+    target: Path
+    thresholds: Thresholds
+    stamp: RunStamp
+    timing: CheckTiming
+    stopped: Stopped | None = None
+
+
+def conclude(rows: list[ScenarioScores], conclusion: Conclusion) -> RunOutcome:
+    """Sum up, decide, write the report whole."""
+    summary = summarize(rows, conclusion.stopped)
+    decision = decide_run(summary, rows, conclusion.thresholds)
+    replace_file(conclusion.target, encode_report(summary, decision, rows, conclusion))
+    return RunOutcome(summary, decision, rows, conclusion.target)
 
 
 def earlier(trial: Trial, place: RunDirectory) -> tuple[Why, Transcript | None]:
@@ -164,12 +186,12 @@ def earlier(trial: Trial, place: RunDirectory) -> tuple[Why, Transcript | None]:
     return ("kept", transcript) if transcript.finished else ("failed", None)
 
 
-def make_stamp(plan: Plan, settings: CheckSettings) -> RunStamp:
+def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunStamp:
     """Versions and hashes of everything that scores."""
     used = sorted(
         {
             (criterion.checker, criterion.options.language or settings.language)
-            for scenario, _ in plan.rows
+            for scenario in scenarios
             for criterion in scenario.criteria
             if isinstance(criterion, CheckerCriterion)
         }
@@ -185,11 +207,7 @@ def make_stamp(plan: Plan, settings: CheckSettings) -> RunStamp:
 
 
 def encode_report(
-    summary: RunSummary,
-    decision: Decision,
-    rows: list[ScenarioScores],
-    stamp: RunStamp,
-    timing: dict[str, object],
+    summary: RunSummary, decision: Decision, rows: Sequence[ScenarioScores], conclusion: Conclusion
 ) -> bytes:
     """The bytes of a `RunReport`: trials are already encoded, one a line, and are not decoded again."""
     head = {
@@ -199,7 +217,10 @@ def encode_report(
         "thresholds": [result.model_dump(mode="json") for result in decision.thresholds],
         "exit_code": int(decision.exit),
     }
-    tail = {"stamp": stamp.model_dump(mode="json"), "timing": timing}
+    tail = {
+        "stamp": conclusion.stamp.model_dump(mode="json"),
+        "timing": conclusion.timing.model_dump(mode="json"),
+    }
     scenarios = b",\n".join(_encode_scenario(row) for row in rows)
     return (
         orjson.dumps(head)[:-1]

@@ -12,9 +12,6 @@ from harness.subject import Context, Reply, Subject, SubjectError
 from harness.transcript import Json, Transcript
 from harness.workspace import prepare_workspace
 
-DEFAULT_TIMEOUT = 300.0
-DEFAULT_JOBS = 8
-
 
 class Listener(Protocol):
     """Who wants to know how the run goes."""
@@ -48,8 +45,8 @@ class RunOptions:
     """How trials are run."""
 
     place: RunDirectory
-    jobs: int = DEFAULT_JOBS
-    timeout: float = DEFAULT_TIMEOUT
+    jobs: int = 8
+    timeout: float = 300.0
 
 
 async def run_trials(trials: Iterable[Trial], options: RunOptions, listener: Listener, stop: Stop) -> None:

@@ -2,7 +2,7 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -20,10 +20,27 @@ class CheckSettings(Record):
     similarity_threshold: float = Field(default=0.45, ge=0, le=1)
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class EvalSettings(Record):
+    """Defaults of `synthesis eval`; the command line wins."""
+
+    seeds: str | None = Field(default=None, description='as on the command line: "5" or "3,7,11"')
+    jobs: int = Field(default=8, ge=1, le=10_000)
+    timeout: float = Field(default=300, gt=0, allow_inf_nan=False, description="seconds for one trial")
+    min_mean: Share | None = None
+    min_worst: Share | None = None
+    min_scenario_mean: Share | None = None
+    max_errors: int = Field(default=0, ge=0)
+    keep_workspaces: Literal["always", "failed", "never"] = "always"
+
+
 class Settings(Record):
     """The whole project file."""
 
     check: CheckSettings = CheckSettings()
+    eval: EvalSettings = EvalSettings()
 
 
 def find_settings(folder: Path) -> Settings:

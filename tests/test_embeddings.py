@@ -125,6 +125,19 @@ def test_the_same_text_gives_the_same_vector_in_every_process_and_runs_no_code_o
 
 
 @needs_model
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted through /proc")
+def test_the_model_starts_no_threads() -> None:
+    """What importing numpy and onnxruntime starts is not the model's."""
+    code = (
+        "import os, numpy, onnxruntime\nbefore = len(os.listdir('/proc/self/task'))\n"
+        "from harness.embeddings import MiniLM\nmodel = MiniLM()\nmodel.embed('a few words')\n"
+        "print(len(os.listdir('/proc/self/task')) - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert done.stdout == b"0\n"
+
+
+@needs_model
 def test_only_the_first_256_tokens_are_read(model: MiniLM) -> None:
     """The model's own first and last token leave 254 for words."""
     full = model.embed("stone " * 254)

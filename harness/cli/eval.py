@@ -1,0 +1,145 @@
+"""`synthesis eval`: scenarios × seeds, recorded, scored, held to thresholds."""
+
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from harness.evaluate import Evaluation
+    from harness.evaluation_request import EvaluationRequest
+
+Text = Optional[str]
+
+
+def run(
+    paths: Annotated[
+        Optional[list[str]],
+        typer.Argument(metavar="[PATH]...", help="Scenario files or folders. [default: bundled]"),
+    ] = None,
+    seeds: Annotated[
+        Text, typer.Option(metavar="N|LIST", help="5 is seeds 1 to 5; 3,7,11 just those.")
+    ] = None,
+    scenario: Annotated[
+        Optional[list[str]],
+        typer.Option(metavar="GLOB", help="Only scenarios whose name matches. Repeatable."),
+    ] = None,
+    tag: Annotated[
+        Optional[list[str]], typer.Option(metavar="TAG", help="Only scenarios with this tag. Repeatable.")
+    ] = None,
+    min_mean: Annotated[
+        Text, typer.Option(metavar="X", help="Exit 2 if the mean over all trials is below.")
+    ] = None,
+    min_worst: Annotated[Text, typer.Option(metavar="X", help="Exit 2 if any trial is below.")] = None,
+    min_scenario_mean: Annotated[
+        Text, typer.Option(metavar="X", help="Exit 2 if any scenario's mean is below.")
+    ] = None,
+    max_errors: Annotated[
+        Text, typer.Option(metavar="N", help="Trials that may end in an error. [default: 0]")
+    ] = None,
+    jobs: Annotated[Text, typer.Option(metavar="N", help="Trials at once. [default: 8]")] = None,
+    timeout: Annotated[Text, typer.Option(metavar="SECONDS", help="For one trial. [default: 300]")] = None,
+    out: Annotated[
+        Text, typer.Option(metavar="DIR", help="Where the run goes. [default: runs/<time>]")
+    ] = None,
+    resume: Annotated[Text, typer.Option(metavar="DIR", help="Go on with an earlier run.")] = None,
+    keep_workspaces: Annotated[
+        Text, typer.Option(metavar="always|failed|never", help="Which workspaces stay. [default: always]")
+    ] = None,
+    recursive: Annotated[bool, typer.Option("--recursive", help="Look into folders of folders.")] = False,
+    data_only: Annotated[
+        bool,
+        typer.Option("--data-only", envvar="SYNTHESIS_DATA_ONLY", help="Refuse everything that is code."),
+    ] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop at the first error or trial below --min-worst.")
+    ] = False,
+    list_only: Annotated[bool, typer.Option("--list", help="Print the plan and run nothing.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the report on standard output, nothing else.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")] = False,
+) -> int:
+    """Run scenarios across seeds, score every trial and hold the scores to thresholds."""
+    from harness.evaluation_request import EvaluationRequest
+
+    request = EvaluationRequest(
+        paths=tuple(paths or ()),
+        seeds=seeds,
+        scenarios=tuple(scenario or ()),
+        tags=tuple(tag or ()),
+        min_mean=min_mean,
+        min_worst=min_worst,
+        min_scenario_mean=min_scenario_mean,
+        max_errors=max_errors,
+        jobs=jobs,
+        timeout=timeout,
+        out=out,
+        resume=resume,
+        keep_workspaces=keep_workspaces,
+        recursive=recursive,
+        data_only=data_only,
+        fail_fast=fail_fast,
+    )
+    if list_only:
+        return _list(request)
+    return _evaluate(request, json=json, quiet=quiet, color=not no_color)
+
+
+def _list(request: "EvaluationRequest") -> int:
+    from harness.console import one_line
+
+    plan = request.resolve(_warn).plan
+    for scenario, seeds in plan.rows:
+        numbers = ",".join(map(str, seeds[:10])) + (",…" if len(seeds) > 10 else "")
+        typer.echo(f"{one_line(scenario.name, 60)}  seeds {numbers}  {one_line(scenario.file)}")
+    typer.echo(f"{len(plan.rows)} scenarios, {plan.size} trials; nothing was run")
+    return 0
+
+
+def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: bool) -> int:
+    import asyncio
+
+    from harness.console import console
+    from harness.evaluate import Evaluation
+    from harness.live import LiveDisplay
+    from harness.renderers import run_summary
+
+    resolved = request.resolve(_warn)
+    if not quiet:
+        for note in resolved.notes:
+            _warn(note)
+    display = LiveDisplay(quiet=quiet)
+    evaluation = Evaluation(resolved.plan, resolved.claim(), display)
+    try:
+        asyncio.run(_run(evaluation))
+    finally:
+        display.close()
+        outcome = evaluation.finish()
+    if json:
+        typer.echo(outcome.report.read_text("utf-8"), nl=False)
+    elif not quiet or outcome.decision.exit:
+        run_summary.render(outcome, console(color=color))
+    return outcome.decision.exit
+
+
+async def _run(evaluation: "Evaluation") -> None:
+    """The first Ctrl-C starts nothing more, the second stops now."""
+    import asyncio
+    import signal
+
+    def interrupt() -> None:
+        if evaluation.stop.reason is None:
+            _warn("stopping: what runs is finished, nothing more is started; Ctrl-C again stops now")
+        evaluation.stop.ask("interrupted")
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    await evaluation.run()
+
+
+def _warn(text: str) -> None:
+    from harness.console import complain
+
+    complain(text)

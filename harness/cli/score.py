@@ -1,0 +1,51 @@
+"""`synthesis score`: recorded transcripts, today's rubric and checkers, no subject called."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+def run(
+    run_dir: Annotated[str, typer.Argument(metavar="RUN_DIR", help="The folder of an earlier run.")],
+    rubric: Annotated[
+        Optional[str], typer.Option(metavar="FILE", help="Score everything by this rubric instead.")
+    ] = None,
+    min_mean: Annotated[Optional[str], typer.Option(metavar="X", help="As for eval.")] = None,
+    min_worst: Annotated[Optional[str], typer.Option(metavar="X", help="As for eval.")] = None,
+    min_scenario_mean: Annotated[Optional[str], typer.Option(metavar="X", help="As for eval.")] = None,
+    max_errors: Annotated[Optional[str], typer.Option(metavar="N", help="As for eval.")] = None,
+    data_only: Annotated[
+        bool,
+        typer.Option("--data-only", envvar="SYNTHESIS_DATA_ONLY", help="Refuse everything that is code."),
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the report on standard output, nothing else.")
+    ] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")] = False,
+) -> int:
+    """Score the transcripts of an earlier run again and write a new report beside the old one."""
+    from harness.console import complain, console
+    from harness.evaluation_request import EvaluationRequest
+    from harness.load import LoadOptions
+    from harness.renderers import run_summary
+    from harness.rescore import RescoreOptions, rescore
+    from harness.run_directory import RunDirectory
+    from harness.settings import find_settings
+
+    settings = find_settings(Path.cwd())
+    request = EvaluationRequest(
+        min_mean=min_mean, min_worst=min_worst, min_scenario_mean=min_scenario_mean, max_errors=max_errors
+    )
+    options = RescoreOptions(
+        rubric=None if rubric is None else Path(rubric),
+        settings=settings.check,
+        thresholds=request.thresholds(settings.eval),
+        load=LoadOptions(data_only=data_only, warn=complain),
+    )
+    outcome = rescore(RunDirectory(Path(run_dir)), options)
+    if json:
+        typer.echo(outcome.report.read_text("utf-8"), nl=False)
+    else:
+        run_summary.render(outcome, console(color=not no_color))
+    return outcome.decision.exit

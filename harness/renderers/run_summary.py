@@ -1,0 +1,124 @@
+"""A run in the terminal: a row per scenario, the worst trials and what cost them, thresholds, what next."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from harness.console import one_line, plain
+from harness.decide import RunOutcome
+from harness.run_report import CriterionScore, RunSummary, ThresholdResult
+from harness.score import ScoredTrial
+from harness.summarize import ScenarioScores, mean, stdev
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+SHOWN_SCENARIOS = 50
+SHOWN_TRIALS = 5
+
+
+def render(outcome: RunOutcome, console: "Console") -> None:
+    """Worst things first where there is no room for all."""
+    console.print(_table(outcome.rows))
+    _print_worst(outcome.rows, console)
+    summary = outcome.summary
+    console.print(_headline(summary), style="bold")
+    for result in outcome.decision.thresholds:
+        console.print(_threshold_line(result), style="green" if result.held else "red")
+    if not summary.complete:
+        console.print(_incomplete(summary), style="red")
+    console.print(f"report: {plain(str(outcome.report))}", style="dim")
+    console.print(f"next: {_next(outcome)}", style="dim")
+
+
+def _table(rows: Sequence[ScenarioScores]) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("scenario", overflow="fold")
+    for heading in ("trials", "mean", "worst", "stdev", "errors"):
+        table.add_column(heading, justify="right")
+    shown = rows
+    if len(rows) > SHOWN_SCENARIOS:
+        by_mean = sorted(rows, key=lambda row: (-row.errors, mean(row.scores) if row.scores else 2.0))
+        shown = by_mean[:SHOWN_SCENARIOS]
+    for row in shown:
+        scores = row.scores
+        style = "red" if row.errors else "yellow" if scores and min(scores) < 1 else ""
+        table.add_row(
+            one_line(row.scenario.name, 60), f"{len(row.trials)}/{len(row.planned)}", _number(mean(scores)),
+            _number(min(scores, default=None)), _number(stdev(scores)), str(row.errors), style=style,
+        )  # fmt: skip
+    if len(rows) > SHOWN_SCENARIOS:
+        table.add_row(f"… and {len(rows) - SHOWN_SCENARIOS} more, none worse", *[""] * 5)
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _print_worst(rows: Sequence[ScenarioScores], console: "Console") -> None:
+    scored = [
+        (trial.score, row.scenario.name, trial)
+        for row in rows
+        for trial in row.trials
+        if trial.score is not None and trial.score < 1
+    ]
+    worst = sorted(scored, key=lambda item: (item[0], item[1], item[2].seed))[:SHOWN_TRIALS]
+    errors = [(row.scenario.name, trial) for row in rows for trial in row.trials if trial.status == "error"]
+    for name, trial in errors[:SHOWN_TRIALS]:
+        console.print(f"{one_line(name, 60)} seed {trial.seed}: error", style="red")
+        console.print(f"    {one_line(trial.report().error or '')}")
+    if worst:
+        console.print("worst trials:")
+    for score, name, trial in worst:
+        console.print(f"  {one_line(name, 60)} seed {trial.seed}: {score:.2f}", style="yellow")
+        _print_lost(trial, console)
+
+
+def _print_lost(trial: ScoredTrial, console: "Console") -> None:
+    for criterion in trial.report().criteria:
+        if criterion.score is not None and criterion.score < criterion.max_score:
+            cost = f"−{criterion.max_score - criterion.score:g} of {criterion.max_score:g}"
+            console.print(f"    {one_line(criterion.name, 60)} ({cost}): {one_line(_because(criterion))}")
+
+
+def _because(criterion: CriterionScore) -> str:
+    return criterion.reason
+
+
+def _headline(summary: RunSummary) -> str:
+    return (
+        f"{summary.scored} of {summary.trials} trials scored: mean {_number(summary.mean)}, "
+        f"worst {_number(summary.worst)}; {summary.passed} reached every point"
+    )
+
+
+def _threshold_line(result: ThresholdResult) -> str:
+    name = result.name.lstrip("-").replace("-", " ")
+    if result.actual is None:
+        return f"{name}: nothing was scored"
+    if result.held:
+        return f"{name} {result.required:g} holds: {result.actual:.4g}"
+    blame = ", ".join(one_line(scenario, 40) for scenario in result.blame[:5])
+    more = f" and {len(result.blame) - 5} more" if len(result.blame) > 5 else ""
+    short = result.required - result.actual
+    return f"{name} {result.required:g} FAILED: {result.actual:.4g}, short by {short:.4g}; below it: {blame}{more}"
+
+
+def _incomplete(summary: RunSummary) -> str:
+    why = [f"{summary.errors} trials ended in an error"] if summary.errors else []
+    if summary.not_run:
+        why.append(f"{summary.not_run} were not run" + (f" ({summary.stopped})" if summary.stopped else ""))
+    return f"INCOMPLETE: {', '.join(why)}"
+
+
+def _next(outcome: RunOutcome) -> str:
+    folder = plain(str(outcome.report.parent))
+    if not outcome.summary.complete:
+        return f"synthesis eval … --resume {folder}   (repeats only what did not finish)"
+    return (
+        f"synthesis score {folder}   (scores the same transcripts again, after a change of rubric or words)"
+    )

@@ -1,0 +1,167 @@
+"""Score recorded transcripts again: today's rubric, today's checkers, no subject called."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from harness.criterion import Criterion
+from harness.decide import RunOutcome, Thresholds
+from harness.errors import Place, Problems, SynthesisError
+from harness.evaluate import Conclusion, conclude, make_stamp
+from harness.load import LoadOptions, load_scenarios
+from harness.records import CheckTiming
+from harness.rubric import RubricReader
+from harness.run_directory import RunDirectory
+from harness.run_report import RunReport, RunStamp, ScenarioReport
+from harness.scenario import Scenario, ScenarioDefinition
+from harness.score import ScoredTrial, score_trial
+from harness.settings import CheckSettings
+from harness.subject import Context, Session, Subject, SubjectError
+from harness.summarize import ScenarioScores
+from harness.transcript import Json, Transcript, read_transcript
+
+
+class Recorded(Subject):
+    """Stands for the subject of a recorded run; it is never asked anything."""
+
+    recorded: dict[str, Any]
+
+    def identity(self) -> dict[str, Json]:
+        """As it was recorded."""
+        return self.recorded
+
+    def open(self, context: Context) -> Session:
+        """Scoring calls no subject."""
+        raise SubjectError("recorded", f"{context.scenario} is only scored again")
+
+
+@dataclass(frozen=True)
+class RescoreOptions:
+    """`rubric` replaces every scenario's own; `warn` is told what could not be found."""
+
+    rubric: Path | None = None
+    settings: CheckSettings = CheckSettings()
+    thresholds: Thresholds = Thresholds()
+    load: LoadOptions = LoadOptions()
+
+    @property
+    def warn(self) -> Callable[[str], None]:
+        """Where notes go."""
+        return self.load.warn
+
+
+def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
+    """A new report beside the old one, named by what scored it."""
+    started, clock = datetime.now(UTC), time.perf_counter()
+    report = _read_report(place)
+    criteria = _Criteria(options)
+    rows = [_score_scenario(place, entry, criteria.of(entry), options.settings) for entry in report.scenarios]
+    stamp = make_stamp([row.scenario for row in rows], options.settings)
+    target = place.path / f"report-{_fingerprint(rows, stamp)}.json"
+    seconds = round(time.perf_counter() - clock, 6)
+    timing = CheckTiming(started=started.isoformat(timespec="seconds"), seconds=seconds)
+    return conclude(rows, Conclusion(target, options.thresholds, stamp, timing))
+
+
+def _read_report(place: RunDirectory) -> RunReport:
+    try:
+        return RunReport.model_validate_json(place.report.read_bytes())
+    except OSError as error:
+        fix = "name the folder of a run; one that was killed gets its report from: synthesis eval … --resume"
+        raise SynthesisError("there is no report here", where=str(place.path), fix=fix) from error
+    except ValidationError as error:
+        what = f"not a run report: {error.errors(include_url=False)[0]['msg']}"
+        raise SynthesisError(what, where=str(place.report), fix="restore the file") from error
+
+
+class _Criteria:
+    """Where a scenario's criteria come from: the given rubric, its file as it is today, or the report."""
+
+    def __init__(self, options: RescoreOptions) -> None:
+        self._options = options
+        self._files: dict[str, dict[str, Scenario]] = {}
+        self._given = None if options.rubric is None else _read_rubric(options.rubric)
+
+    def of(self, entry: ScenarioReport) -> tuple[Criterion, ...]:
+        if self._given is not None:
+            return self._given
+        today = self._today(entry.file).get(entry.name)
+        if today is not None:
+            return today.criteria
+        self._options.warn(
+            f"{entry.name}: not in {entry.file} any more; scored by the rubric the report recorded"
+        )
+        return _read_criteria(entry.rubric, Place(f"report of {entry.name}") / "rubric", Path())
+
+    def _today(self, file: str) -> dict[str, Scenario]:
+        if file not in self._files:
+            found = load_scenarios([file], self._options.load) if Path(file).is_file() else []
+            self._files[file] = {scenario.name: scenario for scenario in found}
+        return self._files[file]
+
+
+def _read_rubric(path: Path) -> tuple[Criterion, ...]:
+    try:
+        data = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise SynthesisError(
+            f"not readable as JSON: {error}", where=str(path), fix="name a rubric file"
+        ) from error
+    given = data.get("rubric") if isinstance(data, dict) else None
+    if not isinstance(given, list) or not given:
+        raise SynthesisError("not a rubric file", where=str(path), fix='write {"rubric": [ … ]}')
+    return _read_criteria(given, Place(str(path)) / "rubric", path.parent)
+
+
+def _read_criteria(definitions: Sequence[Any], place: Place, folder: Path) -> tuple[Criterion, ...]:
+    problems: list[SynthesisError] = []
+    criteria = tuple(RubricReader(folder, trusted=False, problems=problems).read(definitions, place))
+    if problems:
+        raise Problems(problems)
+    return criteria
+
+
+def _score_scenario(
+    place: RunDirectory, entry: ScenarioReport, criteria: tuple[Criterion, ...], settings: CheckSettings
+) -> ScenarioScores:
+    scored: list[ScoredTrial] = []
+    system: str | None = None
+    for trial in entry.trials:
+        transcript = _transcript(place, trial.transcript)
+        if transcript is not None:
+            system = transcript.start["system"]
+            scored.append(score_trial(transcript, criteria, settings, trial.transcript))
+    definition = ScenarioDefinition.model_construct(name=entry.name, tags=entry.tags, prompt=(), rubric=())
+    scenario = Scenario(
+        definition,
+        entry.file,
+        Path(entry.file).parent,
+        system,
+        {},
+        Recorded(recorded=entry.subject),
+        criteria,
+    )
+    seeds = tuple(trial.seed for trial in entry.trials)
+    missing = tuple(range(-entry.not_run, 0))
+    return ScenarioScores(scenario, seeds + missing, tuple(scored))
+
+
+def _transcript(place: RunDirectory, name: str) -> Transcript | None:
+    """None where the file is gone: the trial then counts as not run, which makes the report incomplete."""
+    path = place.path / name
+    if not path.resolve().is_relative_to(place.path.resolve()):
+        raise SynthesisError("the transcript lies outside the run", where=name, fix="restore the report")
+    return read_transcript(path) if path.is_file() else None
+
+
+def _fingerprint(rows: Sequence[ScenarioScores], stamp: RunStamp) -> str:
+    rubrics = [[criterion.definition() for criterion in row.scenario.criteria] for row in rows]
+    scoring = orjson.dumps([rubrics, stamp.model_dump(mode="json")], option=orjson.OPT_SORT_KEYS)
+    return sha256(scoring).hexdigest()[:12]
