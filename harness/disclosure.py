@@ -4,7 +4,7 @@ from functools import cache
 
 from harness import lexicon
 from harness.records import Hit
-from harness.text import _WORD, Folded
+from harness.text import WORD, Folded
 
 _EVERYDAY = (
     "ordinary",
@@ -27,11 +27,11 @@ def vulnerability(user: Folded, language: str) -> list[Hit]:
 def _told_plainly(user: Folded, language: str) -> list[Hit]:
     """A person tells of people, something is amiss in it, and nothing in the message is everyday talk."""
     words = _word_sets(language)
-    if words["everyday"].intersection(_WORD.findall(user.text)):
+    if words["everyday"].intersection(WORD.findall(user.text)):
         return []
     for start, end in user.sentences:
         sentence = user.text[start:end]
-        said = _WORD.findall(sentence)
+        said = WORD.findall(sentence)
         asks = sentence.endswith("?") or not said or said[0] in words["ask_opener"]
         if not asks and words["person_word"].intersection(said) and words["trouble_sign"].intersection(said):
             first, last = user.origin(start, end)

@@ -44,8 +44,8 @@ class SynthesisError(Exception):
 
 
 class Problems(SynthesisError):
-    """Everything found wrong with one input, reported together."""
+    """Everything found wrong with one input, reported together, each once."""
 
     def __init__(self, problems: Iterable[SynthesisError]) -> None:
-        self.problems = tuple(problems)
+        self.problems = tuple({str(problem): problem for problem in problems}.values())
         super().__init__("\n".join(str(problem) for problem in self.problems))

@@ -15,11 +15,10 @@ from harness.criterion import CheckerCriterion
 from harness.decide import Decision, RunOutcome, Thresholds, decide_run
 from harness.errors import SynthesisError
 from harness.plan import Plan, Trial
-from harness.records import CheckTiming
 from harness.report import replace_file
 from harness.run import RunOptions, Stop, run_trials
 from harness.run_directory import RunDirectory
-from harness.run_report import RunReport, RunStamp, RunSummary, ScenarioReport
+from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport
 from harness.scenario import Scenario
 from harness.score import ScoredTrial, score_trial
 from harness.settings import CheckSettings
@@ -71,7 +70,8 @@ class Evaluation:
     def __post_init__(self) -> None:
         self._scores: dict[str, dict[int, ScoredTrial]] = {}
         self._started = datetime.now(UTC)
-        self._clock = time.perf_counter()
+        self._clock = self._last = time.perf_counter()
+        self._first: float | None = None
 
     async def run(self) -> None:
         """Every trial that has to be run; those already there are only scored."""
@@ -99,10 +99,13 @@ class Evaluation:
 
     def started(self, trial: Trial) -> None:
         """A trial begins."""
+        if self._first is None:
+            self._first = time.perf_counter()
         self.display.started(trial)
 
     def finished(self, trial: Trial, transcript: Transcript) -> None:
         """A trial came to an end: score it now, while others still run."""
+        self._last = time.perf_counter()
         if transcript.end is None or transcript.end["reason"] == "interrupted":
             return
         scored = self._take(trial, transcript)
@@ -140,9 +143,10 @@ class Evaluation:
     def finish(self) -> RunOutcome:
         """Sum up, decide, and write the report in one step."""
         target = self.options.run.place.report
-        timing = CheckTiming(
+        timing = RunTiming(
             started=self._started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - self._clock, 6),
+            trials_seconds=None if self._first is None else round(self._last - self._first, 6),
         )
         stamp = make_stamp([scenario for scenario, _ in self.plan.rows], self.options.settings)
         return conclude(
@@ -157,7 +161,7 @@ class Conclusion:
     target: Path
     thresholds: Thresholds
     stamp: RunStamp
-    timing: CheckTiming
+    timing: RunTiming
     stopped: Stopped | None = None
 
 

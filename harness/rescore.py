@@ -16,10 +16,9 @@ from harness.decide import RunOutcome, Thresholds
 from harness.errors import Place, Problems, SynthesisError
 from harness.evaluate import Conclusion, conclude, make_stamp
 from harness.load import LoadOptions, load_scenarios
-from harness.records import CheckTiming
 from harness.rubric import RubricReader
 from harness.run_directory import RunDirectory
-from harness.run_report import RunReport, RunStamp, ScenarioReport
+from harness.run_report import RunReport, RunStamp, RunTiming, ScenarioReport
 from harness.scenario import Scenario, ScenarioDefinition
 from harness.score import ScoredTrial, score_trial
 from harness.settings import CheckSettings
@@ -66,7 +65,7 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
     stamp = make_stamp([row.scenario for row in rows], options.settings)
     target = place.path / f"report-{_fingerprint(rows, stamp)}.json"
     seconds = round(time.perf_counter() - clock, 6)
-    timing = CheckTiming(started=started.isoformat(timespec="seconds"), seconds=seconds)
+    timing = RunTiming(started=started.isoformat(timespec="seconds"), seconds=seconds, trials_seconds=None)
     return conclude(rows, Conclusion(target, options.thresholds, stamp, timing))
 
 

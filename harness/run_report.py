@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.records import CheckTiming, Hit, LexiconStamp, Record, Status
+from harness.records import Hit, LexiconStamp, Record, Status
 from harness.transcript import Json
 
 TrialStatus = Literal["scored", "not_applicable", "error", "not_run"]
@@ -95,6 +95,14 @@ class RunStamp(Record):
     lexicons: dict[str, LexiconStamp]
 
 
+class RunTiming(Record):
+    """The clock's part of a report: the only part that may differ between equal runs."""
+
+    started: str
+    seconds: float
+    trials_seconds: float | None = Field(description="from the first trial's start to the last one's end")
+
+
 class RunReport(Record):
     """What `synthesis eval` and `synthesis score` write."""
 
@@ -105,4 +113,4 @@ class RunReport(Record):
     exit_code: int
     scenarios: tuple[ScenarioReport, ...]
     stamp: RunStamp
-    timing: CheckTiming
+    timing: RunTiming

@@ -58,7 +58,7 @@ _FIRST_MARKER = re.compile(rf"\s*{_MARKER}", re.X)
 
 _ELISION = re.compile(r"'(?:cause|cos|coz|til|till|em|n|bout|round|twas|tis|s)\b")
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.S)
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 MASK = "\u25ae"
 """Stands for each character of a quotation where only the speaker's own words count."""
@@ -267,7 +267,7 @@ def _closes(text: str, position: int) -> bool:
 
 def words(text: str) -> list[str]:
     """The words of a text, folded, with inner apostrophes kept."""
-    return _WORD.findall(fold(text).text)
+    return WORD.findall(fold(text).text)
 
 
 def extract_anchor(text: str) -> str:
