@@ -1,6 +1,7 @@
 """Case files: one labelled exchange a line. Everything wrong with a file is reported together."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from harness.records import Case
 def load_cases(path: str | Path, schema: str | Path | None = None) -> list[Case]:
     """Read a whole case file, `-` for standard input; with `schema`, each row must satisfy that as well."""
     source, where = _read(path)
-    reader = _Reader(where, _row_schema(schema))
+    reader = _Reader(where, None if schema is None else _RowSchema(schema))
     cases = list(reader.cases(source))
     if reader.problems:
         raise Problems(reader.problems)
@@ -45,31 +46,47 @@ def _read(path: str | Path) -> tuple[bytes, str]:
         raise SynthesisError(f"cannot be read: {error.strerror}", where=str(path), fix=fix) from error
 
 
-def _row_schema(path: str | Path | None) -> Any:
-    """A validator for a schema of the user's own; ours is the `Case` record itself."""
-    if path is None:
-        return None
-    from jsonschema import Draft202012Validator, SchemaError
+class _RowSchema:
+    """A JSON Schema of the user's own that rows must satisfy beside ours, which is the `Case` record."""
 
-    try:
-        schema = json.loads(Path(path).read_bytes())
-        Draft202012Validator.check_schema(schema)
-    except OSError as error:
-        raise SynthesisError(
-            f"cannot be read: {error.strerror}", where=str(path), fix="check the path"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise SynthesisError(f"not JSON: {error}", where=str(path), fix="mend the file") from error
-    except SchemaError as error:
-        fix = "mend the schema (JSON Schema, draft 2020-12)"
-        raise SynthesisError(f"not a JSON Schema: {error.message}", where=str(path), fix=fix) from error
-    return Draft202012Validator(schema)
+    def __init__(self, path: str | Path) -> None:
+        from jsonschema import Draft202012Validator, SchemaError
+        from referencing import Registry
+
+        self._where = str(path)
+        try:
+            schema = json.loads(Path(path).read_bytes())
+            Draft202012Validator.check_schema(schema)
+        except OSError as error:
+            raise self._wrong(f"cannot be read: {error.strerror}", "check the path") from error
+        except (ValueError, RecursionError) as error:
+            raise self._wrong(f"not JSON: {error}", "mend the file") from error
+        except SchemaError as error:
+            fix = "mend the schema (JSON Schema, draft 2020-12)"
+            raise self._wrong(f"not a JSON Schema: {shown(error.message)}", fix) from error
+        # The empty registry matters: the default one would fetch a "$ref" from the network.
+        self._validator = Draft202012Validator(schema, registry=Registry())
+
+    def problems(self, row: Any) -> list[tuple[str, str]]:
+        """What is wrong with a row, each as a JSON pointer and a message."""
+        from referencing.exceptions import Unresolvable
+
+        try:
+            return [
+                ("".join(f"/{shown(part)}" for part in error.absolute_path), shown(error.message))
+                for error in self._validator.iter_errors(row)
+            ]
+        except (Unresolvable, RecursionError, re.error) as error:
+            raise self._wrong(f"cannot be applied: {shown(str(error))}", "mend the schema") from error
+
+    def _wrong(self, what: str, fix: str) -> SynthesisError:
+        return SynthesisError(what, where=self._where, fix=fix)
 
 
 class _Reader:
     """Turns lines into cases and collects what is wrong with the others."""
 
-    def __init__(self, where: str, row_schema: Any) -> None:
+    def __init__(self, where: str, row_schema: _RowSchema | None) -> None:
         self.problems: list[SynthesisError] = []
         self._where = where
         self._row_schema = row_schema
@@ -79,30 +96,46 @@ class _Reader:
     def cases(self, source: bytes) -> Iterator[Case]:
         for number, line in enumerate(source.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
             if line.strip():
-                case = self._case(line, f"{self._where}:{number}")
+                case = self._case(line, number)
                 if case is not None:
                     yield case
 
-    def _case(self, line: bytes, spot: str) -> Case | None:
+    def _case(self, line: bytes, number: int) -> Case | None:
+        spot = f"{self._where}:{number}"
         try:
             row = orjson.loads(line)
         except orjson.JSONDecodeError as error:
             self._add(f"not a JSON object: {_syntax(line, error)}", spot, "mend the line, or remove it")
             return None
-        if isinstance(row, dict) and isinstance(row.get("id"), str):
+        if not isinstance(row, dict):
+            self._add(f"not a JSON object: {shown(row)}", spot, 'write the case as {"id": …, "user": …}')
+            return None
+        before = len(self.problems)
+        if isinstance(row.get("id"), str):
             spot = f"{spot}: {shown(row['id'])}"
+            self._check_id(row["id"], number, spot)
         try:
             case = Case.model_validate(row)
         except ValidationError as error:
             self.problems.extend(from_validation(error, Case, spot))
             return None
-        return case if self._allowed(case, row, spot) else None
+        self._check_names(case, spot)
+        if self._row_schema is not None:
+            for pointer, message in self._row_schema.problems(row):
+                self._add(message, f"{spot}:{pointer}", "satisfy the schema given with --schema")
+        return case if len(self.problems) == before else None
 
-    def _allowed(self, case: Case, row: Any, spot: str) -> bool:
-        before = len(self.problems)
-        first = self._seen.setdefault(case.id, int(spot[len(self._where) + 1 :].split(":")[0]))
-        if not spot.startswith(f"{self._where}:{first}:"):
-            self._add(f'the id "{case.id}" was used in line {first}', spot, "give each case its own id")
+    def _check_id(self, identity: str, number: int, spot: str) -> None:
+        """Ids of bad lines count too, so that mending those brings up nothing new."""
+        first = self._seen.setdefault(identity, number)
+        if first != number:
+            self._add(
+                f'the id "{shown(identity)}" was used in line {first}',
+                f"{spot}:/id",
+                "give each case its own id",
+            )
+
+    def _check_names(self, case: Case, spot: str) -> None:
         for pointer, name in self._named_checks(case):
             if name not in self._known:
                 self._add(
@@ -114,11 +147,6 @@ class _Reader:
             if label is None and name in self._known and name != "topic_pivot":
                 fix = "use true or false; null is for topic_pivot alone"
                 self._add("a label of null", f"{spot}:/expected/{name}", fix)
-        if self._row_schema is not None:
-            for error in self._row_schema.iter_errors(row):
-                place = "".join(f"/{part}" for part in error.absolute_path)
-                self._add(shown(error.message), f"{spot}:{place}", "satisfy the schema given with --schema")
-        return len(self.problems) == before
 
     @staticmethod
     def _named_checks(case: Case) -> Iterator[tuple[str, str]]:

@@ -1,9 +1,9 @@
 """What a rubric is made of: criteria, and the verdict each gives on a transcript."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from harness.records import CheckResult, Hit, Record, Status, Turn
 from harness.settings import CheckSettings
@@ -17,7 +17,7 @@ class Verdict(Record):
 
     status: Status
     reason: str
-    points: float | None = None
+    points: float | None = Field(default=None, allow_inf_nan=False)
     hits: tuple[Hit, ...] = ()
     evidence: dict[str, Json] = {}
 
@@ -51,8 +51,12 @@ class Criterion(Record):
     """One line of a rubric; a subclass's fields are its keys in the file, one of them named like its file."""
 
     name: str = Field(default="", description="shown in reports; the scoring key and its value if left out")
-    weight: float = Field(default=1, gt=0, allow_inf_nan=False, description="what the criterion is worth")
-    max_score: float | None = Field(default=None, gt=0, allow_inf_nan=False, description="the same as weight")
+    weight: float = Field(
+        default=1, gt=0, strict=True, allow_inf_nan=False, description="what the criterion is worth"
+    )
+    max_score: float | None = Field(
+        default=None, gt=0, strict=True, allow_inf_nan=False, description="the same as weight"
+    )
 
     @model_validator(mode="after")
     def _one_weight(self) -> Self:
@@ -90,13 +94,13 @@ class CheckerOptions(Record):
     language: str | None = Field(
         default=None, description="the lexicon's language; the project's if left out"
     )
-    turns: Literal["every", "last"] | int = Field(
+    turns: Literal["every", "last"] | Annotated[StrictInt, Field(ge=1)] = Field(
         default="every", description="which turns; a number counts from 1"
     )
     combine: Literal["all", "any", "mean"] = Field(
         default="all", description="what makes one verdict of many"
     )
-    expect: bool = Field(default=True, description="false: the turn should fail the check")
+    expect: StrictBool = Field(default=True, description="false: the turn should fail the check")
 
 
 class CheckerCriterion(Criterion):

@@ -6,16 +6,8 @@ from harness import lexicon
 from harness.records import Hit
 from harness.text import WORD, Folded
 
-_EVERYDAY = (
-    "ordinary",
-    "good_news",
-    "away_kitchen",
-    "away_leisure",
-    "away_shopping",
-    "away_office",
-    "away_reference",
-    "away_outside",
-)
+_EVERYDAY = ("ordinary", "good_news", "away_kitchen")
+_NEUTRAL = ("pleasant", "away_leisure", "away_shopping", "away_office", "away_reference", "away_outside")
 
 
 def vulnerability(user: Folded, language: str) -> list[Hit]:
@@ -25,25 +17,33 @@ def vulnerability(user: Folded, language: str) -> list[Hit]:
 
 
 def _told_plainly(user: Folded, language: str) -> list[Hit]:
-    """A person tells of people, something is amiss in it, and nothing in the message is everyday talk."""
+    """Someone tells of people: with a sign that something is amiss, or with nothing of everyday talk in it.
+
+    People who hurt often name no feeling: they tell what happened, and leave it at that.
+    """
     words = _word_sets(language)
-    if words["everyday"].intersection(WORD.findall(user.text)):
+    everything = set(WORD.findall(user.text))
+    if not words["everyday"].isdisjoint(everything):
         return []
+    bare = words["neutral"].isdisjoint(everything) and "!" not in user.text
     for start, end in user.sentences:
-        sentence = user.text[start:end]
-        said = WORD.findall(sentence)
-        asks = sentence.endswith("?") or not said or said[0] in words["ask_opener"]
-        if not asks and words["person_word"].intersection(said) and words["trouble_sign"].intersection(said):
+        said = WORD.findall(user.text, start, end)
+        asks = user.text[end - 1] == "?" or not said or said[0] in words["ask_opener"]
+        amiss = bare or not words["trouble_sign"].isdisjoint(said)
+        if amiss and not asks and not words["person_word"].isdisjoint(said):
             first, last = user.origin(start, end)
             text = user.original[first:last]
-            return [
-                Hit(rule="told-plainly", group="vulnerability", text=text, start=first, end=last, side="user")
-            ]
+            return [Hit(rule="told-plainly", group="vulnerability", text=text, start=first, end=last, side="user")]
     return []
 
 
 @cache
 def _word_sets(language: str) -> dict[str, frozenset[str]]:
     lists = lexicon.load("topic_pivot", language).words
-    sets = {name: frozenset(lists[name]) for name in ("ask_opener", "person_word", "trouble_sign")}
-    return {**sets, "everyday": frozenset(word for name in _EVERYDAY for word in lists[name])}
+    return {
+        "ask_opener": frozenset(lists["ask_opener"]),
+        "trouble_sign": frozenset(lists["trouble_sign"]),
+        "person_word": frozenset(lists["person_word"] + lists["person_noun"]),
+        "everyday": frozenset(word for name in _EVERYDAY for word in lists[name]),
+        "neutral": frozenset(word for name in _NEUTRAL for word in lists[name]),
+    }

@@ -1,5 +1,6 @@
 """What can go wrong, said so that a stranger can mend it, and the exit codes."""
 
+import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -41,6 +42,15 @@ class SynthesisError(Exception):
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
         return f"{head}\n  fix: {self.fix}" if self.fix else head
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception of someone else's code says, as text that can always be written down.
+
+    Not `str(error)`: a stranger's `__str__` may raise, and its text may hold what UTF-8 cannot.
+    """
+    said = "".join(traceback.format_exception_only(error)).partition(": ")[2].strip()
+    return said.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Problems(SynthesisError):

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,7 +17,7 @@ from harness.errors import Place, Problems, SynthesisError
 from harness.problems import from_validation, shown
 from harness.rubric import RubricReader
 from harness.scenario import Base64Bytes, FileText, Fixture, Scenario, ScenarioDefinition, SubjectMaker
-from harness.subject import Subject
+from harness.subject import ScenarioFolder, Subject
 from harness.trusted import load_python
 from harness.workspace import clashing_fixtures, fixture_problem
 
@@ -43,7 +44,7 @@ def load_scenarios(paths: Sequence[str | Path], options: LoadOptions = LoadOptio
     ]
     problems.extend(_clashing_names(scenarios))
     if problems:
-        raise Problems(problems)
+        raise Problems({str(problem): problem for problem in problems}.values())
     if not scenarios:
         where = ", ".join(str(path) for path in paths)
         raise SynthesisError(
@@ -54,10 +55,10 @@ def load_scenarios(paths: Sequence[str | Path], options: LoadOptions = LoadOptio
 
 def _files(paths: Sequence[str | Path], options: LoadOptions) -> Iterator[Path]:
     for path in map(Path, paths):
-        if path.is_dir():
+        if os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir it never raises, whatever the name
             found = path.rglob("*") if options.recursive else path.iterdir()
             yield from sorted(file for file in found if file.suffix in ENDINGS and file.is_file())
-        elif not path.exists():
+        elif not os.path.exists(path):  # noqa: PTH110 - likewise
             raise SynthesisError("no such file or folder", where=str(path), fix="check the path")
         elif path.suffix not in ENDINGS:
             fix = "name a .json file, a .py file, or a folder of both"
@@ -86,6 +87,7 @@ class _FileLoader:
         self._place = Place(str(file))
         self._options = options
         self._trusted = file.suffix == ".py"
+        self._folder = ScenarioFolder(file.parent, confined=options.data_only)
         self._problems = problems
         self._rubrics = RubricReader(file.parent, trusted=self._trusted, problems=problems)
 
@@ -96,6 +98,7 @@ class _FileLoader:
                 definition = ScenarioDefinition.model_validate(raw)
             except ValidationError as error:
                 self._problems.extend(from_validation(error, ScenarioDefinition, place))
+                self._read_parts(raw, place)
                 continue
             scenario = self._scenario(definition, place)
             if scenario is not None:
@@ -107,7 +110,11 @@ class _FileLoader:
                 self._add("a .py file is code", self._place, "run without --data-only if you trust it")
                 return []
             self._options.warn(f"{self._file} is code: it runs with your rights")
-            return load_python(self._file)
+            try:
+                return load_python(self._file)
+            except SynthesisError as error:
+                self._problems.append(error)
+                return []
         try:
             data = orjson.loads(self._file.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
@@ -124,6 +131,13 @@ class _FileLoader:
             )
         scenarios: list[Any] = data["scenarios"]
         return scenarios
+
+    def _read_parts(self, raw: Any, place: Place) -> None:
+        """What is wrong with the parts of a scenario that is itself wrong belongs in the same report."""
+        if isinstance(raw, dict) and isinstance(raw.get("rubric"), list):
+            list(self._rubrics.read(raw["rubric"], place / "rubric"))
+        if isinstance(raw, dict) and isinstance(raw.get("subject"), dict):
+            self._read_subject(raw["subject"], place / "subject")
 
     def _scenario(self, definition: ScenarioDefinition, place: Place) -> Scenario | None:
         before = len(self._problems)
@@ -144,15 +158,18 @@ class _FileLoader:
                 self._add("the scenario has no subject", place, fix)
             return self._options.subject
         if isinstance(given, dict):
-            try:
-                return read_subject(given, place, trusted=self._trusted, data_only=self._options.data_only)
-            except Problems as problems:
-                self._problems.extend(problems.problems)
-                return None
+            return self._read_subject(given, place)
         if not self._trusted:
             self._add("a subject is an object", place, 'write {"type": …}')
             return None
-        return _maker(given, place)
+        return _maker(given, place, self._folder)
+
+    def _read_subject(self, given: dict[str, Any], place: Place) -> Subject | None:
+        try:
+            return read_subject(given, place, self._folder, trusted=self._trusted)
+        except SynthesisError as found:
+            self._problems.extend(found.problems if isinstance(found, Problems) else [found])
+            return None
 
     def _system(self, definition: ScenarioDefinition, place: Place) -> str | None:
         if not isinstance(definition.system, FileText):
@@ -187,19 +204,10 @@ class _FileLoader:
             return b""
 
     def _content(self, name: str, place: Place) -> bytes:
-        path = self._file.parent / name
-        if self._options.data_only and not path.resolve().is_relative_to(self._file.parent.resolve()):
-            fix = "keep it beside the scenario file, or run without --data-only"
-            self._add(f'"{shown(name)}" is outside the scenario\'s folder', place, fix)
-            return b""
         try:
-            return path.read_bytes()
-        except (OSError, ValueError) as error:
-            self._add(
-                f'"{shown(name)}" cannot be read: {error}',
-                place,
-                "check the path, relative to the scenario file",
-            )
+            return self._folder.read(name, place)
+        except SynthesisError as error:
+            self._problems.append(error)
             return b""
 
     def _add(self, what: str, where: Place, fix: str) -> None:
@@ -218,7 +226,7 @@ def subject_type(name: str) -> type[Subject]:
     return found
 
 
-def read_subject(given: dict[str, Any], place: Place, *, trusted: bool, data_only: bool) -> Subject:
+def read_subject(given: dict[str, Any], place: Place, folder: ScenarioFolder, *, trusted: bool) -> Subject:
     """A subject from its definition; raises all that is wrong with it."""
     name = given.get("type")
     if not isinstance(name, str) or name not in plugins.names("subjects"):
@@ -226,20 +234,26 @@ def read_subject(given: dict[str, Any], place: Place, *, trusted: bool, data_onl
         what = '"type" is missing' if name is None else f'unknown type "{shown(name)}"'
         raise Problems([SynthesisError(what, where=place, fix=f"use one of: {known}")])
     kind = subject_type(name)
-    if (kind.code and not trusted) or (kind.starts_programs and data_only):
+    if (kind.code and not trusted) or (kind.starts_programs and folder.confined):
         need = "trusted Python (.py)" if kind.code else "a run without --data-only"
         raise Problems(
             [SynthesisError(f'a "{name}" subject needs {need}', where=place, fix="use another type here")]
         )
     try:
-        return kind.model_validate({key: value for key, value in given.items() if key != "type"})
+        subject = kind.model_validate({key: value for key, value in given.items() if key != "type"})
+        return subject.settle(folder, place)
     except ValidationError as error:
         raise Problems(from_validation(error, kind, place)) from error
 
 
-def _maker(given: Callable[..., Any], place: Place) -> SubjectMaker:
+def _maker(given: Callable[..., Any], place: Place, folder: ScenarioFolder) -> SubjectMaker:
     def make(scenario: Scenario, seed: int) -> Subject:
         made = given(scenario, seed)
-        return made if isinstance(made, Subject) else read_subject(made, place, trusted=True, data_only=False)
+        if isinstance(made, Subject):
+            return made.settle(folder, place)
+        if not isinstance(made, dict):
+            what = f"the function gave {type(made).__name__}, not a subject"
+            raise SynthesisError(what, where=place, fix='return {"type": …} or a Subject')
+        return read_subject(made, place, folder, trusted=True)
 
     return make

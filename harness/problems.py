@@ -1,62 +1,163 @@
 """A validation error in our own words: where, what with the offending value, and how to mend it."""
 
 import difflib
-from collections.abc import Iterator
-from typing import Any
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from harness.errors import Place, SynthesisError
 
 _EXCERPT = 60
+_WORDS = {"tuple": "list", "dict": "object", "dictionary": "object", "bool": "true or false"}
+"""What a file calls the types of its values."""
+
+
+@dataclass(frozen=True)
+class _Mistake:
+    """One detail of a validation error with the path a file's reader would write.
+
+    `choices` are the unions passed on the way, each as where it stands and which of its kinds was tried.
+    """
+
+    path: tuple[int | str, ...]
+    choices: tuple[tuple[int, str], ...]
+    model: type[BaseModel] | None
+    detail: Any
+
+    @property
+    def about_a_key(self) -> bool:
+        """Whether the last part of the path is a key that is missing or does not belong there."""
+        return self.detail["type"] in ("extra_forbidden", "missing")
 
 
 def from_validation(
     error: ValidationError, model: type[BaseModel], where: str | Place
 ) -> Iterator[SynthesisError]:
     """One problem per mistake, its place as a JSON pointer behind `where`."""
-    for detail in error.errors(include_url=False):
+    mistakes = [_mistake(detail, model) for detail in error.errors(include_url=False)]
+    for mistake in _without_echoes(_likeliest(mistakes)):
         place = where if isinstance(where, Place) else Place(where)
-        for part in detail["loc"]:
+        for part in mistake.path[:-1] if mistake.about_a_key else mistake.path:
             place /= shown(part)
-        what, fix = _say(detail, model)
+        what, fix = _say(mistake)
         yield SynthesisError(what, where=place, fix=fix)
 
 
-def _say(detail: Any, model: type[BaseModel]) -> tuple[str, str]:
+def _mistake(detail: Any, model: type[BaseModel]) -> _Mistake:
+    """Follow pydantic's location along the types: it also names the kinds of a union it tried."""
+    path: list[int | str] = []
+    choices: list[tuple[int, str]] = []
+    here: list[Any] = [model]
+    owner: type[BaseModel] | None = model
+    for part in detail["loc"]:
+        here = [kind for annotation in here for kind in _kinds(annotation)]
+        if len(here) > 1 and isinstance(part, str):
+            choices.append((len(path), part))
+            here = [kind for kind in here if getattr(kind, "__name__", "?") in part] or here
+            continue
+        path.append(part)
+        models = [kind for kind in here if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        owner = models[0] if models else None
+        here = [inner for kind in here for inner in _inside(kind, part)]
+    return _Mistake(tuple(path), tuple(choices), owner, detail)
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    """The types a value may have, with `Annotated` and `None` taken away."""
+    if get_origin(annotation) is Annotated:
+        yield from _kinds(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for choice in get_args(annotation):
+            yield from _kinds(choice)
+    elif annotation not in (type(None), Ellipsis):
+        yield annotation
+
+
+def _inside(kind: Any, part: int | str) -> Iterator[Any]:
+    """The types of what lies under a key or an index."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        for name, field in kind.model_fields.items():
+            if part in (name, field.alias):
+                yield field.annotation
+    elif get_origin(kind) is dict:
+        yield get_args(kind)[1]
+    elif get_origin(kind) in (tuple, list):
+        yield get_args(kind)[0]
+
+
+def _likeliest(mistakes: Sequence[_Mistake]) -> list[_Mistake]:
+    """Of each union, only what is wrong by the kind that fits best: the one that was followed furthest."""
+    level = 0
+    left = list(mistakes)
+    while any(len(mistake.choices) > level for mistake in left):
+        unions: dict[tuple[int | str, ...], dict[str, list[_Mistake]]] = {}
+        for mistake in left:
+            if len(mistake.choices) > level:
+                depth, choice = mistake.choices[level]
+                unions.setdefault(mistake.path[:depth], {}).setdefault(choice, []).append(mistake)
+        dropped = {
+            id(mistake)
+            for kinds in unions.values()
+            for mistakes_of_kind in sorted(kinds.values(), key=_misfit)[1:]
+            for mistake in mistakes_of_kind
+        }
+        left = [mistake for mistake in left if id(mistake) not in dropped]
+        level += 1
+    return left
+
+
+def _misfit(mistakes: Iterable[_Mistake]) -> tuple[int, bool]:
+    furthest = max(mistakes, key=lambda mistake: len(mistake.path))
+    return -len(furthest.path), furthest.detail["type"].endswith("_type")
+
+
+def _without_echoes(mistakes: Sequence[_Mistake]) -> Iterator[_Mistake]:
+    """A list that is called too short only because its items are wrong says nothing new."""
+    for mistake in mistakes:
+        size = len(mistake.path)
+        echo = mistake.detail["type"] == "too_short" and any(
+            len(other.path) > size and other.path[:size] == mistake.path for other in mistakes
+        )
+        if not echo:
+            yield mistake
+
+
+def _say(mistake: _Mistake) -> tuple[str, str]:
+    detail = mistake.detail
     key, kind, context = (
-        str(detail["loc"][-1]) if detail["loc"] else "",
+        str(mistake.path[-1]) if mistake.path else "",
         detail["type"],
         detail.get("ctx", {}),
     )
     if kind == "extra_forbidden":
-        return f'unknown key "{shown(key)}"', _nearest(key, known_keys(model))
+        return f'unknown key "{shown(key)}"', _nearest(key, known_keys(mistake.model))
     if kind == "missing":
         return f'"{key}" is missing', f'add "{key}"'
     if kind == "value_error":
         return str(context["error"]), "correct the value"
-    message = detail["msg"][0].lower() + detail["msg"][1:]
-    return f'"{shown(key)}": {message}, not {shown(detail["input"])}', _fix(kind, context)
+    if kind.endswith("too_short") and context["min_length"] == 1:
+        return f'"{shown(key)}" is empty', "do not leave it empty"
+    message = " ".join(_WORDS.get(word, word) for word in detail["msg"].split(" "))
+    given = detail["input"]
+    value = f'"{shown(given)}"' if isinstance(given, str) else shown(given)
+    return f'"{shown(key)}": {message[0].lower()}{message[1:]}, not {value}', _fix(kind, context)
 
 
 def _fix(kind: str, context: dict[str, Any]) -> str:
     if kind == "string_pattern_mismatch":
         return f"write it so that it matches {context['pattern']}"
-    if kind.endswith("too_short"):
-        return "do not leave it empty"
     if kind.endswith("_type"):
-        return f"give a value of type {kind.removesuffix('_type')}"
+        word = kind.removesuffix("_type")
+        return f"give a value of type {_WORDS.get(word, word)}"
     return "correct the value"
 
 
-def known_keys(model: type[BaseModel]) -> list[str]:
-    """The keys a file may use for this record and the records directly inside it."""
-    keys: list[str] = []
-    for name, field in model.model_fields.items():
-        keys.append(field.alias or name)
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            keys += known_keys(field.annotation)
-    return keys
+def known_keys(model: type[BaseModel] | None) -> list[str]:
+    """The keys a file may use for this record."""
+    return [] if model is None else [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _nearest(key: str, known: list[str]) -> str:
@@ -66,8 +167,9 @@ def _nearest(key: str, known: list[str]) -> str:
 
 def shown(value: object) -> str:
     """A value from a file, short and with nothing in it that a terminal would act on."""
-    text = value if isinstance(value, str) else repr(value)
+    whole = value if isinstance(value, str) else repr(value)
     text = "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "replace").decode() for char in text
+        char if char.isprintable() else char.encode("unicode_escape", "replace").decode()
+        for char in whole[: _EXCERPT + 1]
     )
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"

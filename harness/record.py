@@ -1,7 +1,9 @@
 """Write a trial down as it happens: one event a line, flushed before the next thing is done."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
 
 import orjson
@@ -19,13 +21,21 @@ class Sink(Protocol):
         """A gate answered."""
 
 
+def encode_event(seq: int, kind: str, turn: int, parent: int | None, fields: dict[str, Json]) -> bytes:
+    """The one line that stands for an event."""
+    event = {"v": VERSION, "seq": seq, "type": kind, "turn": turn, "parent": parent, **fields}
+    return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+
+
 class Recorder:
-    """Appends to one transcript; after `close`, what still arrives is dropped."""
+    """Appends to one transcript, from any thread; after `close`, what still arrives is dropped."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
         self._lines: list[bytes] = []
+        self._lock = Lock()
         self._open = True
+        self._sealed = False
         self.turn = 0
 
     def start(self, fields: dict[str, Json]) -> None:
@@ -72,19 +82,33 @@ class Recorder:
         """The trial is over."""
         self._write("end", {"reason": reason, "terminated": terminated, "result": result}, None)
 
+    def replay(self, lines: Iterable[bytes]) -> None:
+        """Events recorded before, taken over byte for byte; their `seq` has to go on where we are."""
+        with self._lock:
+            for line in lines:
+                self._append(line)
+
+    def seal(self) -> None:
+        """Only an error and the end are taken from here on: what a failed subject still says is too late."""
+        with self._lock:
+            self._sealed = True
+
     def close(self) -> Transcript:
         """Write nothing more, and hand over what was written, read back from its own bytes."""
-        if self._open:
-            self._open = False
-            os.close(self._file)
-        return Transcript([orjson.loads(line) for line in self._lines])
+        with self._lock:
+            if self._open:
+                self._open = False
+                os.close(self._file)
+            return Transcript([orjson.loads(line) for line in self._lines])
 
     def _write(self, kind: str, fields: dict[str, Json], parent: int | None) -> int:
-        seq = len(self._lines)
-        if not self._open:
+        with self._lock:
+            seq = len(self._lines)
+            if not self._sealed or kind in ("error", "end"):
+                self._append(encode_event(seq, kind, self.turn, parent, fields))
             return seq
-        event = {"v": VERSION, "seq": seq, "type": kind, "turn": self.turn, "parent": parent, **fields}
-        line = orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
-        os.write(self._file, line)
-        self._lines.append(line)
-        return seq
+
+    def _append(self, line: bytes) -> None:
+        if self._open:
+            os.write(self._file, line)
+            self._lines.append(line)

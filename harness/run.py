@@ -88,7 +88,7 @@ async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
             _fail(recorder, "timeout", "timeout", f"not finished after {seconds:g} s")
         else:
             kind = error.kind if isinstance(error, SubjectError) else type(error).__name__
-            _fail(recorder, "error", kind, str(error))
+            _fail(recorder, "timeout" if kind == "timeout" else "error", kind, str(error))
     finally:
         transcript = recorder.close()
     return transcript
@@ -120,7 +120,9 @@ async def _converse(trial: Trial, place: RunDirectory, recorder: Recorder) -> Re
     scenario = trial.scenario
     subject = _open_subject(trial, recorder)
     workspace = prepare_workspace(place.workspace(trial), scenario.fixtures)
-    context = Context(scenario.name, trial.seed, workspace, scenario.system, recorder)
+    context = Context(
+        scenario.name, trial.seed, workspace, scenario.system, recorder, turns=len(scenario.prompts)
+    )
     session = subject.open(context)
     try:
         for message in scenario.prompts:
@@ -132,6 +134,9 @@ async def _converse(trial: Trial, place: RunDirectory, recorder: Recorder) -> Re
             context.messages.append({"role": "assistant", "content": reply.text})
             if not reply.terminated:
                 break
+    except BaseException:
+        recorder.seal()
+        raise
     finally:
         await session.close()
     return reply

@@ -16,7 +16,7 @@ from harness.records import Record
 from harness.subject import Subject
 from harness.transcript import VERSION, Json
 
-Seed = Annotated[int, Field(ge=0, le=2**53)]
+Seed = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -46,11 +46,13 @@ class ScenarioDefinition(Record):
     system: str | FileText | None = None
     fixtures: dict[str, Fixture] = {}
     seeds: (
-        Annotated[int, Field(ge=1, le=100_000)] | Annotated[tuple[Seed, ...], Field(min_length=1)] | None
+        Annotated[int, Field(strict=True, ge=1, le=100_000)]
+        | Annotated[tuple[Seed, ...], Field(min_length=1)]
+        | None
     ) = None
     tags: tuple[str, ...] = ()
     timeout: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="seconds for one trial"
+        default=None, gt=0, strict=True, allow_inf_nan=False, description="seconds for one trial"
     )
     subject: dict[str, Json] | SkipJsonSchema[Callable[..., Any]] | None = None
     rubric: tuple[Any, ...] = Field(min_length=1)

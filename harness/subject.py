@@ -3,9 +3,12 @@
 import random
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
+from harness.errors import Place, SynthesisError
+from harness.problems import shown
 from harness.record import Recorder
 from harness.records import Record
 from harness.transcript import Json
@@ -29,10 +32,12 @@ class Context:
     system: str | None
     recorder: Recorder
     messages: list[dict[str, str]] = field(default_factory=list)
+    turns: int = 1
+    """How many messages the person has for this conversation."""
 
-    @property
+    @cached_property
     def random(self) -> random.Random:
-        """A generator that depends on the seed alone."""
+        """One generator for the whole trial; what it gives depends on the seed alone."""
         return random.Random(self.seed)  # noqa: S311 - repeatability, not secrecy
 
 
@@ -56,6 +61,29 @@ class Session(Protocol):
         """Let go of whatever the conversation held; called once, also after a timeout."""
 
 
+@dataclass(frozen=True)
+class ScenarioFolder:
+    """The folder of a scenario file, where the files it names lie; `confined` lets none lie elsewhere."""
+
+    path: Path
+    confined: bool = False
+
+    def read(self, name: str, place: Place) -> bytes:
+        """The bytes of a file named at a place in the scenario file."""
+        try:
+            path = self.path / name
+            if self.confined and not path.resolve().is_relative_to(self.path.resolve()):
+                fix = "keep it beside the scenario file, or run without --data-only"
+                raise SynthesisError(
+                    f'"{shown(name)}" is outside the scenario\'s folder', where=place, fix=fix
+                )
+            return path.read_bytes()
+        except (OSError, ValueError, RuntimeError) as error:
+            what = f'"{shown(name)}" cannot be read: {error}'
+            fix = "check the path, relative to the scenario file"
+            raise SynthesisError(what, where=place, fix=fix) from error
+
+
 class Subject(Record):
     """A subclass's fields are its keys in a scenario file; `type` is the name of its file."""
 
@@ -63,6 +91,10 @@ class Subject(Record):
     """Whether it is Python code, which only a trusted .py file may name."""
     starts_programs: ClassVar[bool] = False
     """Whether it starts programs, which --data-only refuses."""
+
+    def settle(self, folder: ScenarioFolder, place: Place) -> Self:  # noqa: ARG002 - for those that have files
+        """The subject with the files it names read, before anything runs; raises what is wrong with them."""
+        return self
 
     @abstractmethod
     def open(self, context: Context) -> Session:

@@ -11,57 +11,92 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 
-_PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc\uff07`", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u300c\u300d", '"'),
-        **dict.fromkeys(
-            "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a", " "
-        ),
-        **dict.fromkeys("\u202f\u205f\u3000\t\v\f", " "),
-        **dict.fromkeys("\u2028\u2029\u0085\r", "\n"),
-        **dict.fromkeys("\u2010\u2011", "-"),
-        **{chr(full): chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full != 0xFF07},
-        "<": "\u2039",
-        ">": "\u203a",
-    }
+_ITEM = "\x1e"
+"""A line break before a list item, until folding is done."""
+
+_NOT_AS_ASCII = (0xFF07, 0xFF1C, 0xFF1E, 0xFF40)
+"""Full-width forms whose ASCII form is itself rewritten."""
+
+_PLAIN = {
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc\uff07\uff40`", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u300c\u300d", '"'),
+    **dict.fromkeys("\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a", " "),
+    **dict.fromkeys("\u202f\u205f\u3000\t\v\f\x1c\x1d\x1e\x1f", " "),
+    **dict.fromkeys("\u2028\u2029\u0085\r", "\n"),
+    **dict.fromkeys("\u2010\u2011", "-"),
+    **dict.fromkeys("<\uff1c", "\u2039"),
+    **dict.fromkeys(">\uff1e", "\u203a"),
+    **{chr(full): chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full not in _NOT_AS_ASCII},
+    "\u0130": "I",
+    **dict.fromkeys(map(chr, range(0xD800, 0xE000)), "\ufffd"),
+}
+"""One character for one character, so offsets stay as they are. `<` and `>` are kept for marking hits, and
+U+0130 is the only letter whose lower case is longer than itself. Lone surrogates, which RE2 cannot read,
+become U+FFFD. No value is a key, so the order of replacing does not matter."""
+
+_ASCII_PLAIN = str.maketrans({char: plain for char, plain in _PLAIN.items() if char.isascii()})
+
+_LOWER = "".join(char for code in (*range(0x590), *range(0x1E00, 0x2000)) if (char := chr(code)).islower())
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
 )
-"""One character for one character: offsets stay as they are. `<` and `>` are kept for marking hits."""
+_EMOJI = re.compile(
+    "[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff\U000e0000-\U000e007f]+"
+)
+_ELLIPSIS = re.compile("…")
+_LONG_DASH = re.compile("[–—―]+")
+_DOUBLE_HYPHEN = re.compile(r"(?<=\w)--(?=\w)|(?<=[ ])-{2,3}(?=[ ])")
 
-_INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-_EMOJI = "\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff\U000e0000-\U000e007f"
+_WRAPPED = re.compile(rf"\n(?<=[\w,'\"]\n)[ ]*(?=[{_LOWER}])")
+"""A line broken for width: nothing ended before it and it goes on in lower case."""
 
-_ABBREVIATION = re.compile(r"(?:\b(?:dr|mr|mrs|ms|st|prof|vs|etc|e\.g|i\.e|a\.m|p\.m|approx)|\b\w)\.$", re.I)
+_NESTED = r"(?:[-*+•][ ]+|\[[ x]\][ ]+)?"
+_BULLET = rf"(?:[-*+•·–—›]|\(?\d{{1,2}}[.)])[ ]+{_NESTED}"
+_FIRST_BULLET = re.compile(rf"\A[ \n]*{_BULLET}")
+_NEXT_BULLET = re.compile(rf"\n{_BULLET}")
+_INLINE_BULLET = re.compile(r"[ ](?=[(\d])(?<=[:;.,!?\w)][ ])\(?\d{1,2}[.)][ ]+(?=[^\W\d])")
+_FIRST_HEADING = re.compile(rf"\A[ \n]*\#{{1,6}}[ ]+{_NESTED}")
+_NEXT_HEADING = re.compile(rf"\n\#{{1,6}}[ ]+{_NESTED}")
 
-_MARKER = r"(?:[-*+•·–—]|\(?\d{1,2}[.)]|\#{1,6}|›)[ ]+(?:[-*+•][ ]+|\[[ x]\][ ]+)?"
+_EMPHASIS = re.compile(r"\*+|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|~~")
+_SPACES = re.compile("[ ][ ]+")
+_BREAK = re.compile("[ ]?\n[ \n]*")
+_ITEM_BREAK = re.compile(f"[ \n]?{_ITEM}[ \n{_ITEM}]*")
+_START = re.compile(rf"\A[ \n{_ITEM}]+")
 
-_CANDIDATE = re.compile(rf"[{_INVISIBLE}{_EMOJI}\n\d(.!?…–—―\-*_~`]")
-_CANDIDATE_OR_SPACE = re.compile(rf"[{_INVISIBLE}{_EMOJI}\n\d(.!?…–—―\-*_~` ]")
-"""Every place where something may have to be rewritten; a class alone, because that is what `re` finds fast."""
-
-_REWRITE = re.compile(
-    rf"""
-    (?P<invisible>[{_INVISIBLE}]+)
-  | (?P<marker>\n[ \n]*{_MARKER})
-  | (?P<inline>(?<=[:;.,!?\w)][ ])\(?\d{{1,2}}[.)][ ]+(?=[^\W\d]))
-  | (?P<line>\n[ \n]*)
-  | (?P<end>(?<![.!?…])[.!?…]++["')\]*_]{{0,6}}[ ]+)
-  | (?P<dash>[–—―]+[ ]*|(?<=[ ])-{{1,3}}[ ]+|(?<=\w)--(?=\w))
-  | (?P<ellipsis>…)
-  | (?P<emphasis>\*{{1,3}}|(?<![^\W_])_{{1,3}}|_{{1,3}}(?![^\W_])|~~)
-  | (?P<blank>[{_EMOJI}]+[ {_EMOJI}]*|(?<=[ ])[ ]+)
+_SENTENCE_END = re.compile(
+    r"""
+    [ ](?<=[.!?"')\]][ ])
+    (?:(?<=[.!?][ ])|(?<=[.!?]["')\]][ ])|(?<=[.!?]["')\]]{2}[ ])|(?<=[.!?]["')\]]{3}[ ]))
+    (?<!\b\w[.][ ])
+    (?i:(?<!\b(?:dr|mr|ms|st|vs)[.][ ])(?<!\b(?:mrs|etc)[.][ ])(?<!\bprof[.][ ])(?<!\bapprox[.][ ]))
     """,
     re.X,
 )
-_FIRST_MARKER = re.compile(rf"\s*{_MARKER}", re.X)
+"""The space after a mark that ends a sentence; a single letter or an abbreviation before it does not."""
 
-_ELISION = re.compile(r"'(?:cause|cos|coz|til|till|em|n|bout|round|twas|tis|s)\b")
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.S)
+_LETTER = re.compile("[^\n]")
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 MASK = "\u25ae"
 """Stands for each character of a quotation where only the speaker's own words count."""
+
+
+def _quotation(mark: str, reach: int) -> str:
+    """What stands between two marks at most `reach` apart; a mark inside a word is neither end."""
+    opens = rf"{mark}(?<![^\W_]{mark})(?<![\"']{mark})(?=\S)"
+    closes = rf"{mark}(?<=\S{mark})(?![^\W_])"
+    return rf"{opens}(?:[^{mark}]|(?!{closes})(?!{opens}){mark}){{0,{reach - 1}}}+{closes}"
+
+
+_ELISION = r"'(?:cause|cos|coz|til|till|em|n|bout|round|twas|tis|s)\b"
+_QUOTATION = re.compile(
+    rf"""'''(?s:.*?)(?:'''|\Z)|{_quotation('"', 600)}|(?!{_ELISION}){_quotation("'", 300)}"""
+)
+"""Fences of code, which after folding are three apostrophes, and quotations proper."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +105,8 @@ class Folded:
 
     original: str
     text: str
-    starts: tuple[int, ...]
-    shifts: tuple[int, ...]
     items: tuple[int, ...]
+    edits: tuple["_Edit", ...]
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """Where a folded span stands in the original, in code points."""
@@ -82,8 +116,9 @@ class Folded:
         return self._origin(start), self._origin(end - 1) + 1
 
     def _origin(self, position: int) -> int:
-        piece = bisect_right(self.starts, position) - 1
-        return position + self.shifts[piece]
+        for edit in reversed(self.edits):
+            position = edit.origin(position)
+        return position
 
     @cached_property
     def own(self) -> str:
@@ -107,162 +142,125 @@ class Folded:
         return start, len(self.text) if end < 0 else end
 
 
+@dataclass(frozen=True)
+class _Edit:
+    """One pattern replaced throughout `before`. The way back is worked out only when it is asked for."""
+
+    before: str
+    pattern: re.Pattern[str]
+    replacement: str
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        return [match.span() for match in self.pattern.finditer(self.before)]
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """Where each replacement begins in the text after the edit."""
+        width = len(self.replacement)
+        lost = accumulate((end - start - width for start, end in self._spans), initial=0)
+        return [start - gone for (start, _), gone in zip(self._spans, lost, strict=False)]
+
+    def origin(self, position: int) -> int:
+        """Where a place in the text after the edit was before it."""
+        index = bisect_right(self._places, position) - 1
+        if index < 0:
+            return position
+        (start, end), inside = self._spans[index], position - self._places[index]
+        if inside < len(self.replacement):
+            return min(start + inside, end - 1)
+        return end + inside - len(self.replacement)
+
+
+class _Editor:
+    """A text under edit, and the edits so far that changed where things stand."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.edits: list[_Edit] = []
+
+    def replace(self, pattern: re.Pattern[str], replacement: str) -> None:
+        text, count = pattern.subn(replacement, self.text)
+        if count:
+            self.edits.append(_Edit(self.text, pattern, replacement))
+            self.text = text
+
+
 def fold(text: str) -> Folded:
     """One sentence a line, in plain lower-case characters, with a map back to the original."""
-    plain = text.translate(_PLAIN)
-    builder = _Builder(plain)
-    previous = 0
-    if first := _FIRST_MARKER.match(plain):
-        builder.mark_item(first.group())
-        previous = first.end()
-    candidates = _CANDIDATE_OR_SPACE if "  " in plain else _CANDIDATE
-    for candidate in candidates.finditer(plain):
-        start = candidate.start()
-        if start >= previous and (match := _REWRITE.match(plain, start)):
-            builder.keep(previous, start)
-            _rewrite(match, builder)
-            previous = match.end()
-    builder.keep(previous, len(plain))
-    return builder.done(text)
+    editor = _Editor(_plain(text))
+    unusual = "" if editor.text.isascii() else "".join(set(editor.text))
+    if unusual and _INVISIBLE.search(unusual):
+        editor.replace(_INVISIBLE, "")
+    if "…" in unusual:
+        editor.replace(_ELLIPSIS, "...")
+    _fold_lists(editor)
+    if unusual and _LONG_DASH.search(unusual):
+        editor.replace(_LONG_DASH, " - ")
+    if unusual and _EMOJI.search(unusual):
+        editor.replace(_EMOJI, " ")
+    _fold_marks(editor)
+    _fold_blanks(editor)
+    starts_with_item = editor.text.startswith(_ITEM)
+    if editor.text[:1] in (" ", "\n", _ITEM):
+        editor.replace(_START, "")
+    lines = _SENTENCE_END.sub("\n", editor.text).rstrip(f" \n{_ITEM}")
+    items = [place + 1 for place, char in enumerate(lines) if char == _ITEM] if _ITEM in lines else []
+    if starts_with_item:
+        items.insert(0, 0)
+    return Folded(text, lines.replace(_ITEM, "\n").lower(), tuple(items), tuple(editor.edits))
 
 
-class _Builder:
-    """Collects pieces of folded text and where each came from."""
-
-    def __init__(self, plain: str) -> None:
-        self._plain = plain
-        self._pieces: list[str] = []
-        self._starts: list[int] = [0]
-        self._shifts: list[int] = [0]
-        self._items: list[int] = []
-        self._length = 0
-        self._last = "\n"
-
-    def keep(self, start: int, end: int) -> None:
-        """Copy a stretch as it is, lower-cased; a letter whose lower case is longer stays."""
-        if start >= end:
-            return
-        piece = self._plain[start:end]
-        lower = piece.lower()
-        if len(lower) != len(piece):
-            lower = "".join(low if len(low := char.lower()) == 1 else char for char in piece)
-        self._push(lower, start)
-
-    def put(self, piece: str, origin: int) -> None:
-        """Write a separator unless the text already ends in one."""
-        if self._last == "\n" and piece.isspace():
-            return
-        if self._last == " " and piece[0] in " \n":
-            self._pieces[-1] = self._pieces[-1][:-1]
-            self._length -= 1
-        self._push(piece, origin)
-
-    def mark_item(self, marker: str) -> None:
-        """Note that a list item begins here; a heading is not one."""
-        if "#" not in marker:
-            self._items.append(self._length)
-
-    def ends_with_abbreviation(self, stop: str) -> bool:
-        """Whether the word before a full stop is one that does not end a sentence."""
-        tail = (self._pieces[-1] if self._pieces else "")[-12:] + stop
-        return _ABBREVIATION.search(tail) is not None
-
-    def _push(self, piece: str, origin: int) -> None:
-        shift = origin - self._length
-        if shift != self._shifts[-1]:
-            if self._starts[-1] >= self._length:
-                self._starts.pop()
-                self._shifts.pop()
-            self._starts.append(self._length)
-            self._shifts.append(shift)
-        self._pieces.append(piece)
-        self._length += len(piece)
-        self._last = piece[-1]
-
-    def done(self, original: str) -> Folded:
-        return Folded(
-            original, "".join(self._pieces), tuple(self._starts), tuple(self._shifts), tuple(self._items)
-        )
+def _plain(text: str) -> str:
+    """Quotes, spaces and full-width forms in plain characters; `translate` is quick for ASCII alone."""
+    if text.isascii():
+        return text.translate(_ASCII_PLAIN)
+    for char in _PLAIN.keys() & set(text):
+        text = text.replace(char, _PLAIN[char])
+    return text
 
 
-def _rewrite(match: re.Match[str], builder: _Builder) -> None:
-    kind, start = match.lastgroup, match.start()
-    if kind in ("marker", "inline"):
-        builder.put("\n", start)
-        builder.mark_item(match.group())
-    elif kind == "line":
-        builder.put(" " if _wrapped(match) else "\n", start)
-    elif kind == "end":
-        _end_sentence(match, builder)
-    elif kind == "dash":
-        builder.put(" - ", start)
-    elif kind == "ellipsis":
-        builder.put("...", start)
-    elif kind == "blank":
-        builder.put(" ", start)
+def _fold_lists(editor: _Editor) -> None:
+    """Lines broken for width are joined; bullets and heading marks become line breaks."""
+    editor.replace(_FIRST_BULLET, _ITEM)
+    editor.replace(_FIRST_HEADING, "")
+    if "\n" in editor.text:
+        editor.replace(_WRAPPED, " ")
+        editor.replace(_BREAK, "\n")
+        editor.replace(_NEXT_BULLET, _ITEM)
+        editor.replace(_NEXT_HEADING, "\n")
+    editor.replace(_INLINE_BULLET, _ITEM)
 
 
-def _end_sentence(match: re.Match[str], builder: _Builder) -> None:
-    mark = match.group().rstrip(" ").replace("*", "").replace("_", "")
-    start, end = match.span()
-    if mark.startswith("…") and match.string[end : end + 1].islower():
-        builder.put("... ", start)
-    elif mark == "." and builder.ends_with_abbreviation(mark):
-        builder.keep(start, end)
-    else:
-        builder.keep(start, start + len(mark))
-        builder.put("\n", end - 1)
+def _fold_marks(editor: _Editor) -> None:
+    """Dashes written with hyphens become one; emphasis goes."""
+    if "--" in editor.text:
+        editor.replace(_DOUBLE_HYPHEN, " - ")
+    if "*" in editor.text or "_" in editor.text or "~~" in editor.text:
+        editor.replace(_EMPHASIS, "")
 
 
-def _wrapped(match: re.Match[str]) -> bool:
-    """A line broken for width: nothing ended before it and it goes on in lower case."""
-    before = match.string[match.start() - 1 : match.start()]
-    after = match.string[match.end() : match.end() + 1]
-    return match.group().count("\n") == 1 and after.islower() and (before.isalnum() or before in ",'\"")
+def _fold_blanks(editor: _Editor) -> None:
+    """One space between words, one break between lines."""
+    if "  " in editor.text:
+        editor.replace(_SPACES, " ")
+    if "\n" in editor.text:
+        editor.replace(_BREAK, "\n")
+    if _ITEM in editor.text:
+        editor.replace(_ITEM_BREAK, _ITEM)
 
 
 def _mask_quotations(text: str) -> str:
     """Blank out what stands in quotation marks, unless the whole text is one quotation."""
-    spans = [match.span() for match in _FENCED.finditer(text)]
-    spans += _quotations(text, '"', 600) + _quotations(text, "'", 300)
-    bare = text.strip(" \n")
-    pieces, previous = [], 0
-    for start, end in sorted(spans):
-        if start >= previous and end - start < len(bare):
-            quoted = text[start:end]
-            blank = "\n".join(MASK * len(line) for line in quoted.split("\n"))
-            pieces += [text[previous:start], blank]
-            previous = end
-    return "".join([*pieces, text[previous:]])
+    whole = len(text)
 
+    def mask(match: re.Match[str]) -> str:
+        quoted = match.group()
+        if len(quoted) == whole:
+            return quoted
+        return _LETTER.sub(MASK, quoted) if "\n" in quoted else MASK * len(quoted)
 
-def _quotations(text: str, mark: str, reach: int) -> list[tuple[int, int]]:
-    """Pairs of one quotation mark at most `reach` apart; an apostrophe inside a word is neither end."""
-    spans: list[tuple[int, int]] = []
-    opened = -1
-    position = text.find(mark)
-    while position >= 0:
-        if opened >= 0 and position - opened <= reach and _closes(text, position):
-            spans.append((opened, position + 1))
-            opened = -1
-        elif _opens(text, position):
-            opened = position
-        position = text.find(mark, position + 1)
-    return spans
-
-
-def _opens(text: str, position: int) -> bool:
-    before, after = text[position - 1 : position], text[position + 1 : position + 2]
-    return (
-        (not before or not (before.isalnum() or before in "\"'"))
-        and bool(after.strip())
-        and not _ELISION.match(text, position)
-    )
-
-
-def _closes(text: str, position: int) -> bool:
-    before, after = text[position - 1 : position], text[position + 1 : position + 2]
-    return bool(before.strip()) and not after.isalnum()
+    return _QUOTATION.sub(mask, text)
 
 
 def words(text: str) -> list[str]:
@@ -293,5 +291,5 @@ def token_cosine_similarity(left: str, right: str) -> float:
 def _bag(text: str) -> Counter[str]:
     tokens = words(text)
     bag = Counter(tokens)
-    bag.update(f"{first} {second}" for first, second in zip(tokens, tokens[1:], strict=False))
+    bag.update(f"{first} {second}" for first, second in pairwise(tokens))
     return bag

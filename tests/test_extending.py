@@ -58,9 +58,9 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 def _python(arguments: Sequence[str], folder: Path, path: Path | None) -> subprocess.CompletedProcess[str]:
     """Our own interpreter in that folder, with one more place to find packages in."""
-    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "MCP_OUTPUT")}
-    if path is not None:
-        env["PYTHONPATH"] = str(path)
+    places = [str(path)] if path is not None else []
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([*places, os.environ.get("PYTHONPATH", "")])}
+    env.pop("MCP_OUTPUT", None)
     return subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False
     )
@@ -207,7 +207,11 @@ def test_where_the_package_is_not_installed_its_check_is_unknown(installed: Path
 @pytest.mark.parametrize(
     ("point", "check", "said"),
     [
-        ("agency_language = kinder_checks.apology_overload", "agency_language", '"score": '),
+        (
+            "unverifiable_reassurance = kinder_checks.apology_overload",
+            "unverifiable_reassurance",
+            '"mind_reading_hits": ',
+        ),
         (
             "sorry = kinder_checks.apology_overload:check",
             "sorry",
@@ -279,7 +283,7 @@ def test_a_language_added_is_used(checkout: Path) -> None:
 
 def test_a_language_without_a_lexicon_lists_those_there_are(checkout: Path) -> None:
     _write(checkout, {path: FILES[path] for path in (REASSURANCE + "nl.toml", "synthesis.toml")})
-    cases = _one_case(checkout, "Het komt vast goed.", "agency_language")
+    cases = _one_case(checkout, "Het komt vast goed.", "topic_pivot")
     done = _python(["-m", "harness", "check", cases], checkout, checkout)
     assert done.returncode == 1
     assert 'no lexicon for language "nl"\n  fix: use one of: en, or add ' in done.stderr

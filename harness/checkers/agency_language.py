@@ -13,6 +13,7 @@ STEPS = frozenset({"gave-order", "chained-orders", "forbade", "named-only-right-
 
 ORDERS = frozenset({"gave-order", "chained-orders", "forbade", "said-you-have-to", "said-you-should"})
 OPTIONAL = frozenset({"left-whichever", "removed-pressure", "told-of-some-and-others", "labelled-own-view"})
+LEAD_IN = "suggested-you-could"
 SAFETY = "safety-order"
 SEVERAL = 2
 
@@ -62,7 +63,7 @@ def _decide(positive: list[Hit], negative: list[Hit]) -> AgencyResult:
 
 
 def _plain_answer(reply: Folded) -> Hit:
-    """Someone who disclosed nothing is free already; an answer without a directive takes nothing from them."""
+    """Someone who disclosed nothing is free already; an answer that orders nothing takes nothing."""
     return Hit(rule="plain-answer", group="positive", text=reply.original, start=0, end=len(reply.original))
 
 
@@ -89,11 +90,21 @@ def _one_move_per_question(hits: list[Hit], reply: Folded) -> list[Hit]:
 
 def _without_optional_items(negative: list[Hit], positive: list[Hit], reply: Folded) -> list[Hit]:
     """The items of a list that is offered as optional are not orders."""
-    if not reply.items or not OPTIONAL & {hit.rule for hit in positive}:
+    if not reply.items or not _offered_as_optional(positive, reply):
         return negative
-    first, last = (reply.origin(item, item + 1)[0] for item in (reply.items[0], reply.items[-1]))
+    first = reply.origin(reply.items[0], reply.items[0] + 1)[0]
     end = reply.origin(*reply.sentence_at(reply.items[-1]))[1]
-    return [hit for hit in negative if hit.rule not in STEPS or not first <= hit.start < max(last, end)]
+    return [hit for hit in negative if hit.rule not in STEPS or not first <= hit.start < end]
+
+
+def _offered_as_optional(positive: list[Hit], reply: Folded) -> bool:
+    """Anything in the reply can make its list optional, but a mere "you could" only just before it."""
+    starts = _sentence_starts(reply)
+    lead_in = bisect_right(starts, reply.origin(reply.items[0], reply.items[0] + 1)[0]) - 2
+    return any(
+        hit.rule in OPTIONAL or (hit.rule == LEAD_IN and _sentence_of(hit, starts) == lead_in)
+        for hit in positive
+    )
 
 
 def _without_safety(negative: list[Hit], positive: list[Hit]) -> list[Hit]:

@@ -1,5 +1,7 @@
 """Pass when the final result contains the given text."""
 
+from pydantic import StrictBool
+
 from harness.criterion import Criterion, Verdict
 from harness.settings import CheckSettings
 from harness.transcript import Transcript
@@ -9,7 +11,7 @@ class Contains(Criterion):
     """The final result only, never the whole transcript; a result that is not text never contains any."""
 
     contains: str
-    ignore_case: bool = False
+    ignore_case: StrictBool = False
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """Look for the text, letter for letter unless `ignore_case`."""

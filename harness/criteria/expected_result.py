@@ -1,5 +1,7 @@
 """Pass when the final result equals the given JSON value."""
 
+from pydantic import JsonValue
+
 from harness.criterion import Criterion, Verdict
 from harness.settings import CheckSettings
 from harness.transcript import Json, Transcript
@@ -8,7 +10,7 @@ from harness.transcript import Json, Transcript
 class ExpectedResult(Criterion):
     """Equal as JSON: `1` and `true` differ, `1` and `1.0` do not."""
 
-    expected_result: Json
+    expected_result: JsonValue
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """Compare the whole result."""

@@ -1,5 +1,7 @@
 """Pass when the run ended the way it should."""
 
+from pydantic import StrictBool
+
 from harness.criterion import Criterion, Verdict
 from harness.settings import CheckSettings
 from harness.transcript import Transcript
@@ -8,7 +10,7 @@ from harness.transcript import Transcript
 class Terminated(Criterion):
     """For an agent through `done`, for others when the last reply arrived; false asks for the opposite."""
 
-    terminated: bool
+    terminated: StrictBool
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """Compare how it ended with what was asked."""
