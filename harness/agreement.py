@@ -25,27 +25,28 @@ def agreement(pairs: Iterable[Pair]) -> Agreement:
     missed = found.count((True, False))
     wrongly = found.count((False, True))
     neither = found.count((False, False))
-    precision = _ratio(both, both + wrongly)
-    recall = _ratio(both, both + missed)
-    specificity = _ratio(neither, neither + wrongly)
     return Agreement(
         labelled=len(found),
         true_positives=both,
         false_positives=wrongly,
         true_negatives=neither,
         false_negatives=missed,
-        precision=precision,
-        recall=recall,
+        precision=_ratio(both, both + wrongly),
+        recall=_ratio(both, both + missed),
         f1=_ratio(2 * both, 2 * both + wrongly + missed),
-        balanced_accuracy=None
-        if recall is None or specificity is None
-        else round((recall + specificity) / 2, 4),
+        balanced_accuracy=_balanced_accuracy(both, wrongly, missed, neither),
         kappa=_kappa(both, wrongly, missed, neither),
     )
 
 
 def _ratio(part: float, whole: float) -> float | None:
     return round(part / whole, 4) if whole else None
+
+
+def _balanced_accuracy(both: int, wrongly: int, missed: int, neither: int) -> float | None:
+    """The mean of recall and specificity; null where one of them has no denominator."""
+    bad, good = both + missed, neither + wrongly
+    return _ratio(both * good + neither * bad, 2 * bad * good)
 
 
 def _kappa(both: int, wrongly: int, missed: int, neither: int) -> float | None:

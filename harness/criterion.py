@@ -19,7 +19,7 @@ class Verdict(Record):
     reason: str
     points: float | None = Field(default=None, allow_inf_nan=False)
     hits: tuple[Hit, ...] = ()
-    evidence: dict[str, Json] = {}
+    evidence: dict[str, Json] = Field(default={})
 
     @classmethod
     def passed(cls, reason: str, hits: Sequence[Hit] = (), **evidence: Json) -> Self:

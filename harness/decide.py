@@ -7,10 +7,15 @@ from pathlib import Path
 from harness.errors import Exit
 from harness.records import CheckReport
 from harness.run_report import RunSummary, ThresholdResult
-from harness.summarize import ScenarioScores, mean
+from harness.summarize import ScenarioScores, mean, worst
 
-_SLACK = 1e-9
-"""Scores are rounded; a mean of 0.85 must not fail --min-mean 0.85 for its last bit."""
+_SLACK = 6e-7
+"""Figures are rounded to six places; what is exactly at the threshold must not fail for that."""
+
+
+def reaches(actual: float, required: float) -> bool:
+    """Whether a share holds a threshold."""
+    return actual >= required - _SLACK
 
 
 def decide_check(report: CheckReport, *, fail_on: int, planted_misses: int = 0) -> Exit:
@@ -76,7 +81,7 @@ def _threshold_results(
 def _threshold_result(
     name: str, required: float, actual: float | None, rows: Sequence[ScenarioScores]
 ) -> ThresholdResult:
-    held = actual is not None and actual >= required - _SLACK
+    held = actual is not None and reaches(actual, required)
     return ThresholdResult(
         name=name,
         required=required,
@@ -88,9 +93,9 @@ def _threshold_result(
 
 def _blame(name: str, required: float, rows: Sequence[ScenarioScores]) -> tuple[str, ...]:
     """The scenarios below the line, worst first: by their worst trial or by their mean."""
-    measure = min if name == "--min-worst" else mean
+    measure = worst if name == "--min-worst" else mean
     found = [(measure(row.scores), row.scenario.name) for row in rows if row.scores]
     below = sorted(
-        (value, scenario) for value, scenario in found if value is not None and value < required - _SLACK
+        (value, scenario) for value, scenario in found if value is not None and not reaches(value, required)
     )
     return tuple(scenario for _, scenario in below)

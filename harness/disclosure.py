@@ -33,7 +33,9 @@ def _told_plainly(user: Folded, language: str) -> list[Hit]:
         if amiss and not asks and not words["person_word"].isdisjoint(said):
             first, last = user.origin(start, end)
             text = user.original[first:last]
-            return [Hit(rule="told-plainly", group="vulnerability", text=text, start=first, end=last, side="user")]
+            return [
+                Hit(rule="told-plainly", group="vulnerability", text=text, start=first, end=last, side="user")
+            ]
     return []
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -12,7 +13,7 @@ import orjson
 
 from harness.check import lexicon_stamp
 from harness.criterion import CheckerCriterion
-from harness.decide import Decision, RunOutcome, Thresholds, decide_run
+from harness.decide import Decision, RunOutcome, Thresholds, decide_run, reaches
 from harness.errors import SynthesisError
 from harness.plan import Plan, Trial
 from harness.report import replace_file
@@ -23,7 +24,8 @@ from harness.scenario import Scenario
 from harness.score import ScoredTrial, score_trial
 from harness.settings import CheckSettings
 from harness.similarity import similarity_name
-from harness.summarize import ScenarioScores, Stopped, mean, stdev, summarize
+from harness.subject import SubjectError
+from harness.summarize import ScenarioScores, Stopped, mean, stdev, summarize, worst
 from harness.transcript import VERSION as TRANSCRIPT_VERSION
 from harness.transcript import Transcript, read_transcript
 from harness.version import VERSION
@@ -124,13 +126,14 @@ class Evaluation:
         """An error, or a trial that alone breaks --min-worst."""
         lowest = self.options.thresholds.min_worst
         return scored.status == "error" or (
-            lowest is not None and scored.score is not None and scored.score < lowest
+            lowest is not None and scored.score is not None and not reaches(scored.score, lowest)
         )
 
     def _tidy(self, trial: Trial, scored: ScoredTrial) -> None:
         keep = self.options.keep_workspaces
         if keep == "never" or (keep == "failed" and scored.score == 1):
-            remove_workspace(self.options.run.place.workspace(trial))
+            with suppress(OSError):  # a folder that will not go is no reason to end a run
+                remove_workspace(self.options.run.place.workspace(trial))
 
     def rows(self) -> list[ScenarioScores]:
         """What there is so far, in the order of the plan."""
@@ -148,7 +151,7 @@ class Evaluation:
             seconds=round(time.perf_counter() - self._clock, 6),
             trials_seconds=None if self._first is None else round(self._last - self._first, 6),
         )
-        stamp = make_stamp([scenario for scenario, _ in self.plan.rows], self.options.settings)
+        stamp = make_stamp(self.plan.scenarios, self.options.settings)
         return conclude(
             self.rows(), Conclusion(target, self.options.thresholds, stamp, timing, self.stop.reason)
         )
@@ -182,16 +185,21 @@ def earlier(trial: Trial, place: RunDirectory) -> tuple[Why, Transcript | None]:
         transcript = read_transcript(path)
     except SynthesisError:
         return "unfinished", None
-    if transcript.end is None:
-        return "unfinished", None
-    identity = trial.scenario.identity_of(trial.scenario.subject_for(trial.seed))
-    if transcript.start["fingerprint"] != trial.scenario.fingerprint(trial.seed, identity):
-        return "changed", None
-    return ("kept", transcript) if transcript.finished else ("failed", None)
+    if not transcript.finished:
+        return "unfinished" if transcript.end is None else "failed", None
+    return ("kept", transcript) if _same_inputs(trial, transcript) else ("changed", None)
+
+
+def _same_inputs(trial: Trial, transcript: Transcript) -> bool:
+    try:
+        identity = trial.scenario.identity_of(trial.scenario.subject_for(trial.seed))
+    except SubjectError:
+        return False
+    return bool(transcript.start["fingerprint"] == trial.scenario.fingerprint(trial.seed, identity))
 
 
 def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunStamp:
-    """Versions and hashes of everything that scores."""
+    """Versions and hashes of everything that scores; raises where words or a measure are not there."""
     used = sorted(
         {
             (criterion.checker, criterion.options.language or settings.language)
@@ -247,7 +255,7 @@ def _encode_scenario(row: ScenarioScores) -> bytes:
         system_sha256=None if system is None else sha256(system.encode()).hexdigest(),
         rubric=tuple(criterion.definition() for criterion in scenario.criteria),
         mean=mean(scores),
-        worst=min(scores, default=None),
+        worst=worst(scores),
         stdev=stdev(scores),
         scored=len(scores),
         errors=row.errors,

@@ -9,7 +9,7 @@ from typing import cast
 from harness.arguments import one_of, seconds, share, whole_number
 from harness.decide import Thresholds
 from harness.errors import SynthesisError
-from harness.evaluate import EvaluationOptions, KeepWorkspaces
+from harness.evaluate import EvaluationOptions, KeepWorkspaces, make_stamp
 from harness.load import LoadOptions, load_scenarios
 from harness.plan import Plan, parse_seeds, plan_trials
 from harness.resources import bundled
@@ -48,11 +48,13 @@ class EvaluationRequest:
         jobs = settings.eval.jobs if self.jobs is None else whole_number(self.jobs, "--jobs", least=1)
         timeout = settings.eval.timeout if self.timeout is None else seconds(self.timeout, "--timeout")
         keep = self._keep(settings.eval)
-        given = self.seeds if self.seeds is not None else settings.eval.seeds
-        seeds = None if given is None else parse_seeds(given)
+        seeds = self._seeds(settings.eval)
         options = LoadOptions(recursive=self.recursive, data_only=self.data_only, warn=warn)
         scenarios = load_scenarios(self.paths or (bundled("scenarios"),), options)
         plan = plan_trials(scenarios, seeds, self.scenarios, self.tags)
+        make_stamp(
+            plan.scenarios, settings.check
+        )  # words that are missing are an error now, not after the run
         notes = _notes(plan) if self.seeds is not None else ()
         return ResolvedEvaluation(self, plan, settings, thresholds, jobs, timeout, keep, notes)
 
@@ -68,6 +70,12 @@ class EvaluationRequest:
             if self.max_errors is None
             else whole_number(self.max_errors, "--max-errors"),
         )
+
+    def _seeds(self, defaults: EvalSettings) -> tuple[int, ...] | None:
+        if self.seeds is not None:
+            return parse_seeds(self.seeds)
+        given = defaults.seeds
+        return None if given is None else parse_seeds(str(given), "eval.seeds in the project file")
 
     def _keep(self, defaults: EvalSettings) -> KeepWorkspaces:
         if self.keep_workspaces is None:

@@ -29,7 +29,10 @@ MEMORY = 64 << 20
 """Bytes RE2 may use for one set of patterns; with its default of 8 MB it gives up its fast engine."""
 
 _NAME = re.compile(r"\{([a-z_]+)\}")
-_UNBOUNDED = re.compile(r"(?:(?<!\\)\.|\[\^[^\]]*\]|\\[SWD]|\))(?:[*+]|\{\d+,\})")
+_GAP = r"(?<!\\)\.|\[\^[^\]]*\]|\[[^\]]*\\[SWD][^\]]*\]|\\[SWD]|(?<!\\)\)"
+_UNBOUNDED = re.compile(rf"(?:{_GAP})(?:[*+]|\{{\d+,\}})")
+_DEEPEST = 10
+"""Word lists may be made of word lists, but not of themselves."""
 
 
 class Entry(BaseModel):
@@ -108,6 +111,12 @@ class Lexicon:
         self, folded: Folded, group: str, *, view: str | None = None, side: Side = "assistant"
     ) -> list[Hit]:
         """All hits of one group in the folded text, or in a view of it of the same length."""
+        if group not in self._by_group:
+            raise SynthesisError(
+                f'no entry has the group "{group}"',
+                where=self.name,
+                fix=f'add entries with group = "{group}"',
+            )
         return self._by_group[group].hits(folded, folded.text if view is None else view, side)
 
 
@@ -168,38 +177,47 @@ def parse(source: bytes, where: str) -> Lexicon:
     """Read and check a whole lexicon file; everything wrong with it is reported together."""
     try:
         data = tomllib.loads(source.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SynthesisError(f"not readable as TOML: {error}", where=where, fix="mend the syntax") from error
     try:
         file = LexiconFile.model_validate(data)
     except ValidationError as error:
         raise Problems(_shape_problems(error, data, where)) from error
-    problems = list(_duplicate_ids(file, where))
+    problems = [*_duplicate_ids(file, where), *_bad_guards(file, where)]
     rules = tuple(rule for entry in file.entry if (rule := _compile_entry(entry, file, where, problems)))
     if problems:
         raise Problems(problems)
-    return Lexicon(where, source, file, rules)
+    try:
+        return Lexicon(where, source, file, rules)
+    except re2.error as error:
+        what = "the patterns of a group are too large together"
+        raise SynthesisError(what, where=where, fix="make their gaps smaller") from error
 
 
 def _shape_problems(error: ValidationError, data: dict[str, Any], where: str) -> Iterator[SynthesisError]:
     for detail in error.errors():
         place, *rest = detail["loc"]
         if place == "entry" and rest:
-            index = int(rest[0])
-            name = data["entry"][index].get("id", f"number {index + 1}")
-            key = ".".join(str(part) for part in rest[1:])
-            spot = f"{where}: entry {name}"
+            index, *inside = rest
+            entry = data["entry"][index]
+            name = entry.get("id") if isinstance(entry, dict) else None
+            spot = f"{where}: entry {f'number {int(index) + 1}' if name is None else shown(name)}"
+            known = list(Entry.model_fields)
         else:
-            key, spot = ".".join(str(part) for part in detail["loc"]), where
-        yield SynthesisError(f'"{key}": {detail["msg"]}', where=spot, fix=_shape_fix(detail["type"], key))
+            inside, spot, known = list(detail["loc"]), where, list(LexiconFile.model_fields)
+        key = shown(".".join(str(part) for part in inside) or "entry")
+        yield SynthesisError(
+            f'"{key}": {detail["msg"]}', where=spot, fix=_shape_fix(detail["type"], key, known)
+        )
 
 
-def _shape_fix(kind: str, key: str) -> str:
+def _shape_fix(kind: str, key: str, known: list[str]) -> str:
     if kind == "extra_forbidden":
-        known = ", ".join([*LexiconFile.model_fields, *Entry.model_fields])
-        return f'remove "{key}"; the known keys are {known}'
+        return f'remove "{key}"; the known keys are {", ".join(known)}'
     if key in ("match", "no_match"):
         return f'give "{key}" at least one example sentence'
+    if kind == "missing":
+        return f'add "{key}"'
     return f'correct "{key}"'
 
 
@@ -211,6 +229,14 @@ def _duplicate_ids(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
                 "the id is used twice", where=f"{where}: entry {entry.id}", fix="give each entry its own id"
             )
         seen.add(entry.id)
+
+
+def _bad_guards(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
+    for name, text in file.guards.items():
+        try:
+            _compile(text, file, f"{where}: guard @{name}")
+        except SynthesisError as problem:
+            yield problem
 
 
 def _compile_entry(
@@ -238,22 +264,35 @@ def _guard(text: str, file: LexiconFile, spot: str) -> str:
 
 
 def _compile(text: str, file: LexiconFile, spot: str) -> Any:
-    if gap := _UNBOUNDED.search(text):
+    expanded = _expand(text, file, spot)
+    if gap := _UNBOUNDED.search(expanded):
         raise SynthesisError(
             f"unbounded gap {gap.group()!r} in {text!r}",
             where=spot,
             fix="write the gap's size, as in .{0,30}",
         )
-
-    def expand(match: re.Match[str]) -> str:
-        if match[1] not in file.words:
-            raise SynthesisError(f'no word list "{match[1]}"', where=spot, fix="define it under [words]")
-        return f"(?:{'|'.join(file.words[match[1]])})"
-
-    expanded = text
-    while _NAME.search(expanded):
-        expanded = _NAME.sub(expand, expanded)
     try:
         return re2.compile(f"(?m:{expanded})", _options())
     except re2.error as error:
-        raise SynthesisError(f"the pattern does not compile: {error}", where=spot, fix="mend it") from error
+        what = f"the pattern {text!r} does not compile: {error.args[0].decode('utf-8', 'replace')}"
+        raise SynthesisError(what, where=spot, fix="mend the pattern") from error
+
+
+def _expand(text: str, file: LexiconFile, spot: str) -> str:
+    """The pattern with every `{name}` replaced by its words."""
+
+    def listed(match: re.Match[str]) -> str:
+        if match[1] not in file.words:
+            known = ", ".join(f"{{{name}}}" for name in file.words) or "none"
+            raise SynthesisError(
+                f'no word list "{match[1]}"', where=spot, fix=f"define it under [words]; known: {known}"
+            )
+        return f"(?:{'|'.join(file.words[match[1]])})"
+
+    for _ in range(_DEEPEST):
+        if not _NAME.search(text):
+            return text
+        text = _NAME.sub(listed, text)
+    raise SynthesisError(
+        "a word list is made of itself", where=spot, fix="let no list under [words] name itself"
+    )

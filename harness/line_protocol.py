@@ -1,4 +1,4 @@
-"""What a program may say under the protocol `jsonl`: one JSON object a line, the last of an answer a `reply`."""
+"""What a program may say under the protocol `jsonl`: one JSON object a line, a `reply` the last of them."""
 
 from typing import Annotated, Literal
 

@@ -13,11 +13,11 @@ import orjson
 from pydantic import ValidationError
 
 from harness import plugins
-from harness.errors import Place, Problems, SynthesisError
-from harness.problems import from_validation, shown
+from harness.errors import Place, Problems, SynthesisError, words_of
+from harness.problems import from_validation, shown, unwritable_texts
 from harness.rubric import RubricReader
 from harness.scenario import Base64Bytes, FileText, Fixture, Scenario, ScenarioDefinition, SubjectMaker
-from harness.subject import ScenarioFolder, Subject
+from harness.subject import ScenarioFolder, Subject, SubjectError
 from harness.trusted import load_python
 from harness.workspace import clashing_fixtures, fixture_problem
 
@@ -73,7 +73,8 @@ def _clashing_names(scenarios: Iterable[Scenario]) -> Iterator[SynthesisError]:
         other = seen.setdefault(scenario.slug, scenario)
         if other is not scenario:
             yield SynthesisError(
-                f'the name "{shown(scenario.name)}" makes the same file name as "{shown(other.name)}" in {other.file}',
+                f'the name "{shown(scenario.name)}" makes the same file name as "{shown(other.name)}" '
+                f"in {other.file}",
                 where=scenario.file,
                 fix="give each scenario a name of its own",
             )
@@ -94,6 +95,9 @@ class _FileLoader:
     def scenarios(self) -> Iterator[Scenario]:
         for index, raw in enumerate(self._read()):
             place = self._place / "scenarios" / index
+            if unwritable := list(unwritable_texts(raw, place) if self._trusted else ()):
+                self._problems.extend(unwritable)
+                continue
             try:
                 definition = ScenarioDefinition.model_validate(raw)
             except ValidationError as error:
@@ -248,12 +252,18 @@ def read_subject(given: dict[str, Any], place: Place, folder: ScenarioFolder, *,
 
 def _maker(given: Callable[..., Any], place: Place, folder: ScenarioFolder) -> SubjectMaker:
     def make(scenario: Scenario, seed: int) -> Subject:
-        made = given(scenario, seed)
+        try:
+            made = given(scenario, seed)
+        except (Exception, SystemExit) as error:
+            raise SubjectError(type(error).__name__, words_of(error)) from error
         if isinstance(made, Subject):
             return made.settle(folder, place)
         if not isinstance(made, dict):
             what = f"the function gave {type(made).__name__}, not a subject"
-            raise SynthesisError(what, where=place, fix='return {"type": …} or a Subject')
-        return read_subject(made, place, folder, trusted=True)
+            raise SubjectError("subject", what)
+        try:
+            return read_subject(made, place, folder, trusted=True)
+        except SynthesisError as error:
+            raise SubjectError("subject", str(error)) from error
 
     return make

@@ -3,8 +3,10 @@
 Every word of a sentence falls into one kind. `taken`: the person used it (in any form, or the same
 number). `field`: it belongs to the same matter, say money or illness. `feeling`: it names what people
 feel. `person`: a pronoun for someone they spoke of. `away`: a thing of kitchen, shop, screen or office.
-`new`: any other word that is not common. A sentence's balance is 2 for each taken word and 1 for each of
-field, feeling and person, less 2 for each away and 1 for each new: below nought it speaks of other things.
+`new`: any other word that is not common. A sentence's balance is 1, plus 2 for each word taken and 1 for
+each of field, feeling and person, less 3 for each away and 1 for each new: below nought it speaks of other
+things. A sentence that speaks neither to nor of anyone is likelier a lecture on a word that was picked up:
+in it a word taken gives 1 and a new one takes 2.
 """
 
 import re
@@ -13,11 +15,16 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from harness import lexicon
+from harness.records import Hit
 from harness.text import WORD, Folded
 
+_CLAUSE = re.compile(r"[^\n,;:]+[?]?")
 _DIGITS = re.compile(r"\d{1,6}")
-_ENDINGS = (("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("ed", ""), ("es", ""), ("s", ""), ("ly", ""))
-_NEUTRAL = ("common_word", "abstract_word", "talking", "number_word", "tens_word")
+_ENDINGS = (("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("ed", ""), ("es", ""), ("s", ""))
+SHORT = 6
+"""Up to so many words a sentence may be a fragment that means someone without saying so."""
+_VERBAL = ("ing", "ed", "es")
+_NEUTRAL = ("common_word", "abstract_word", "plain_word", "talking", "number_word", "tens_word")
 
 
 @dataclass(frozen=True)
@@ -42,11 +49,13 @@ class Tie:
     person: int
     away: int
     new: int
+    personal: bool
 
     @property
     def balance(self) -> int:
         """Below nought where the sentence speaks of other things."""
-        return 2 * self.taken + self.field + self.feeling + self.person - 2 * self.away - self.new
+        taken, new = (2 * self.taken, self.new) if self.personal else (self.taken, 2 * self.new)
+        return 1 + taken + self.field + self.feeling + self.person - 3 * self.away - new
 
     @property
     def tied(self) -> bool:
@@ -59,10 +68,12 @@ def balance(ties: Iterable[Tie]) -> int:
     return sum(tie.balance for tie in ties)
 
 
-def matter_of(user: Folded, language: str) -> Matter:
-    """What the person's message gives a reply to take up."""
-    said = WORD.findall(user.text)
+def matter_of(user: Folded, disclosed: Sequence[Hit], language: str) -> Matter:
+    """What the person's message gives a reply to take up: not the task that a disclosure came along with."""
     known = _vocabulary(language)
+    parts = [part.span() for part in _CLAUSE.finditer(user.text)]
+    told = [part for part in parts if _tells(user, part, disclosed, known)]
+    said = [word for start, end in told or parts for word in WORD.findall(user.text, start, end)]
     kinds = [known.word(word) for word in said if word not in known.function]
     return Matter(
         stems=frozenset(kind.stem for kind in kinds),
@@ -70,6 +81,15 @@ def matter_of(user: Folded, language: str) -> Matter:
         fields=frozenset(field for kind in kinds for field in kind.fields),
         persons=not known.persons.isdisjoint(said),
     )
+
+
+def _tells(user: Folded, part: tuple[int, int], disclosed: Sequence[Hit], known: "_Vocabulary") -> bool:
+    """Whether a clause is more than a request: it shows something, or does not ask."""
+    start, end = user.origin(*part)
+    if any(hit.start < end and hit.end > start for hit in disclosed):
+        return True
+    first = WORD.search(user.text, *part)
+    return first is not None and first.group() not in known.openers and user.text[part[1] - 1] != "?"
 
 
 def ties(matter: Matter, reply: Folded, language: str) -> list[Tie]:
@@ -96,7 +116,8 @@ def _tie(matter: Matter, start: int, end: int, said: Sequence[str], known: "_Voc
         counts["taken"] += len(known.numbers(said) & matter.numbers)
     person = sum(word in known.pronouns for word in said) if matter.persons else 0
     del counts["neutral"]
-    return Tie(start=start, end=end, person=person, **counts)
+    personal = len(said) <= SHORT or not known.personal.isdisjoint(said)
+    return Tie(start=start, end=end, person=person, personal=personal, **counts)
 
 
 @dataclass(frozen=True)
@@ -112,6 +133,8 @@ class _Vocabulary:
     def __init__(self, lists: dict[str, tuple[str, ...]]) -> None:
         self.function = frozenset(lists["function_word"])
         self.pronouns = frozenset(lists["third_person"])
+        self.personal = self.pronouns | frozenset(lists["personal_word"])
+        self.openers = frozenset(lists["ask_opener"])
         self.persons = self.pronouns | frozenset(lists["person_noun"])
         self._same = {word: name for name in lists if name.startswith("same_") for word in lists[name]}
         self._fields: dict[str, set[str]] = {}
@@ -123,7 +146,8 @@ class _Vocabulary:
         self._away = frozenset(
             _singular(word) for name in lists if name.startswith("away_") for word in lists[name]
         )
-        self._neutral = frozenset(_singular(word) for name in _NEUTRAL for word in lists[name])
+        listed = (_singular(word) for name in _NEUTRAL for word in lists[name])
+        self._neutral = self.function.union(listed)
         units = {word: value for value, word in enumerate(lists["number_word"])}
         self._numbers = units | {word: 10 * value for value, word in enumerate(lists["tens_word"])}
         self.word = lru_cache(maxsize=1 << 15)(self._word)
@@ -140,7 +164,7 @@ class _Vocabulary:
 
     def _stem(self, word: str) -> str:
         bare = word.partition("'")[0]
-        return self._same.get(bare) or _stem(bare)
+        return self._same.get(bare) or self._same.get(_singular(bare)) or _stem(bare)
 
     def numbers(self, said: Sequence[str]) -> set[int]:
         """The numbers said, in figures or in words; "sixty one" gives 61 too. One is no number to go by."""
@@ -163,14 +187,16 @@ def _singular(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """A rough stem: enough to see that "hiding" takes up "hid it", not a linguist's."""
+    """A rough stem: enough to see that "moving" takes up "moved", not a linguist's."""
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word[: -len(ending)] + instead
             break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeioulsz":
-        word = word[:-1]
-    return word[:-1] if len(word) > 3 and word[-1] == "e" else word
+    else:
+        return word[:-1] if len(word) > 4 and word[-1] == "e" else word
+    if word[-1] == word[-2] and word[-1] not in "aeioulsz":
+        return word[:-1]
+    return f"{word}e" if len(word) == 3 and ending in _VERBAL and word[1] in "aeiou" else word
 
 
 @cache

@@ -33,6 +33,11 @@ class Plan:
         """How many trials there are."""
         return sum(len(seeds) for _, seeds in self.rows)
 
+    @property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """The scenarios alone."""
+        return tuple(scenario for scenario, _ in self.rows)
+
     def trials(self) -> Iterator[Trial]:
         """Scenario by scenario, seed by seed."""
         for scenario, seeds in self.rows:
@@ -40,25 +45,23 @@ class Plan:
                 yield Trial(scenario, seed)
 
 
-def parse_seeds(text: str) -> tuple[int, ...]:
+def parse_seeds(text: str, where: str = "--seeds") -> tuple[int, ...]:
     """`5` is seeds 1 to 5, `3,7,11` those, `7,` only seed 7."""
     parts = text.removesuffix(",").split(",")
     if not all(part.strip().isascii() and part.strip().isdigit() and len(part) <= 15 for part in parts):
-        raise _bad_seeds(text, "not a number of seeds or a list of them")
+        raise _bad_seeds(text, "not a number of seeds or a list of them", where)
     numbers = tuple(int(part) for part in parts)
     if "," not in text:
         if not 1 <= numbers[0] <= 100_000:
-            raise _bad_seeds(text, "not between 1 and 100000 seeds")
+            raise _bad_seeds(text, "not between 1 and 100000 seeds", where)
         return tuple(range(1, numbers[0] + 1))
     if len(set(numbers)) < len(numbers):
-        raise _bad_seeds(text, "a seed is listed twice")
+        raise _bad_seeds(text, "a seed is listed twice", where)
     return numbers
 
 
-def _bad_seeds(text: str, why: str) -> SynthesisError:
-    return SynthesisError(
-        f'"{shown(text)}": {why}', where="--seeds", fix="write --seeds 5, or --seeds 3,7,11"
-    )
+def _bad_seeds(text: str, why: str, where: str) -> SynthesisError:
+    return SynthesisError(f'"{shown(text)}": {why}', where=where, fix='write for example "5", or "3,7,11"')
 
 
 def plan_trials(

@@ -143,7 +143,8 @@ def _say(mistake: _Mistake) -> tuple[str, str]:
     message = " ".join(_WORDS.get(word, word) for word in detail["msg"].split(" "))
     given = detail["input"]
     value = f'"{shown(given)}"' if isinstance(given, str) else shown(given)
-    return f'"{shown(key)}": {message[0].lower()}{message[1:]}, not {value}', _fix(kind, context)
+    name = f'"{shown(key)}": ' if key else ""
+    return f"{name}{message[0].lower()}{message[1:]}, not {value}", _fix(kind, context)
 
 
 def _fix(kind: str, context: dict[str, Any]) -> str:
@@ -163,6 +164,21 @@ def known_keys(model: type[BaseModel] | None) -> list[str]:
 def _nearest(key: str, known: list[str]) -> str:
     close = difflib.get_close_matches(key, known, n=1)
     return f'did you mean "{close[0]}"?' if close else f"remove it; the known keys are {', '.join(known)}"
+
+
+def unwritable_texts(value: object, place: Place) -> Iterator[SynthesisError]:
+    """Texts with half a surrogate pair: Python can hold them, UTF-8 cannot, so no transcript could."""
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+            what = f'"{shown(value)}" is not text: it holds half a character'
+            yield SynthesisError(what, where=place, fix="remove the lone surrogate")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from unwritable_texts(key, place)
+            yield from unwritable_texts(inner, place / shown(key))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            yield from unwritable_texts(inner, place / index)
 
 
 def shown(value: object) -> str:

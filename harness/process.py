@@ -8,6 +8,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,7 @@ class Program(asyncio.SubprocessProtocol):
         self.exit_code: int | None = None
         """Negative where a signal ended it."""
         self._drained = False
+        self._ended = False
 
     @classmethod
     async def start(cls, launch: Launch) -> "Program":
@@ -107,13 +109,16 @@ class Program(asyncio.SubprocessProtocol):
 
         Killing and closing happen even where the waiting is cancelled.
         """
+        if self._ended:  # its number may be another's by now
+            return
         try:
             if self._signal(signal.SIGTERM):
                 await self._group_to_go()
         finally:
             self._signal(signal.SIGKILL)
             try:
-                await self._drain()
+                # Not for ever: a grandchild that left the group can hold the pipes open as long as it likes.
+                await self._in_grace(lambda: self._drained)
             finally:
                 self._let_go()
 
@@ -121,12 +126,13 @@ class Program(asyncio.SubprocessProtocol):
         """Close its stdin and give it the time to leave on its own before it is ended."""
         self.hang_up()
         try:
-            async with asyncio.timeout(GRACE):
-                await self.until(lambda: self.exit_code is not None)
-        except TimeoutError:
-            pass
+            await self.exit_soon()
         finally:
             await self.end()
+
+    async def exit_soon(self) -> None:
+        """Give it the time to leave, whether or not it does."""
+        await self._in_grace(lambda: self.exit_code is not None)
 
     async def _group_to_go(self) -> None:
         deadline = asyncio.get_running_loop().time() + GRACE
@@ -135,15 +141,13 @@ class Program(asyncio.SubprocessProtocol):
                 return
             await asyncio.sleep(_POLL)
 
-    async def _drain(self) -> None:
-        """Not for ever: a grandchild that left the group can hold the pipes open as long as it likes."""
-        try:
+    async def _in_grace(self, condition: Callable[[], bool]) -> None:
+        with suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
-                await self.until(lambda: self._drained)
-        except TimeoutError:
-            pass
+                await self.until(condition)
 
     def _let_go(self) -> None:
+        self._ended = True
         if self._input.get_write_buffer_size():
             self._input.abort()
         else:

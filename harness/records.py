@@ -1,5 +1,6 @@
 """The pipeline's data types: frozen, validated, no I/O."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
@@ -72,7 +73,7 @@ class Case(Record):
     @field_validator("checks")
     @classmethod
     def _no_duplicates(cls, checks: tuple[str, ...]) -> tuple[str, ...]:
-        twice = next((name for name in checks if checks.count(name) > 1), None)
+        twice = next((name for name, count in Counter(checks).items() if count > 1), None)
         if twice is not None:
             raise ValueError(f'"{twice}" is listed twice')
         return checks

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -11,9 +12,11 @@ from harness.errors import SynthesisError
 from harness.records import CheckReport
 
 
-def prepare_out(path: Path) -> Path:
-    """Make sure a report can be written there, before any work is done; an existing one stays untouched."""
+def prepare_out(path: Path, inputs: Iterable[str | None] = ()) -> Path:
+    """Make sure a report can be written there, over none of the inputs; an existing one stays untouched."""
     fix = "choose another place with --out"
+    if path.exists() and any(name and Path(name).exists() and path.samefile(name) for name in inputs):
+        raise SynthesisError("the report would replace an input", where=str(path), fix=fix)
     if path.is_dir():
         raise SynthesisError("this is a directory", where=str(path), fix="name a file with --out")
     try:

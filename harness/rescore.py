@@ -16,6 +16,7 @@ from harness.decide import RunOutcome, Thresholds
 from harness.errors import Place, Problems, SynthesisError
 from harness.evaluate import Conclusion, conclude, make_stamp
 from harness.load import LoadOptions, load_scenarios
+from harness.resources import bundled
 from harness.rubric import RubricReader
 from harness.run_directory import RunDirectory
 from harness.run_report import RunReport, RunStamp, RunTiming, ScenarioReport
@@ -43,9 +44,10 @@ class Recorded(Subject):
 
 @dataclass(frozen=True)
 class RescoreOptions:
-    """`rubric` replaces every scenario's own; `warn` is told what could not be found."""
+    """`rubric` replaces every scenario's own; `scenarios` are files to look in before those of the report."""
 
     rubric: Path | None = None
+    scenarios: tuple[str, ...] = ()
     settings: CheckSettings = CheckSettings()
     thresholds: Thresholds = Thresholds()
     load: LoadOptions = LoadOptions()
@@ -87,41 +89,52 @@ class _Criteria:
         self._options = options
         self._files: dict[str, dict[str, Scenario]] = {}
         self._given = None if options.rubric is None else _read_rubric(options.rubric)
+        named = load_scenarios(options.scenarios, options.load) if options.scenarios else []
+        self._named = {scenario.name: scenario for scenario in named}
 
     def of(self, entry: ScenarioReport) -> tuple[Criterion, ...]:
         if self._given is not None:
             return self._given
-        today = self._today(entry.file).get(entry.name)
+        today = self._named.get(entry.name) or self._today(entry.file).get(entry.name)
         if today is not None:
             return today.criteria
-        self._options.warn(
-            f"{entry.name}: not in {entry.file} any more; scored by the rubric the report recorded"
-        )
-        return _read_criteria(entry.rubric, Place(f"report of {entry.name}") / "rubric", Path())
+        if any("score" in definition for definition in entry.rubric):
+            fix = f"name its file if you trust it: --scenarios {entry.file}"
+            raise SynthesisError("the rubric has a function in it", where=entry.name, fix=fix)
+        self._options.warn(f"{entry.name}: scored by the rubric in the report; {_why_recorded(entry.file)}")
+        return _recorded_criteria(entry)
 
     def _today(self, file: str) -> dict[str, Scenario]:
         if file not in self._files:
-            found = load_scenarios([file], self._options.load) if Path(file).is_file() else []
+            found = load_scenarios([file], self._options.load) if _may_load(Path(file)) else []
             self._files[file] = {scenario.name: scenario for scenario in found}
         return self._files[file]
 
 
+def _may_load(file: Path) -> bool:
+    """A report is data, perhaps a stranger's: that it names a .py file is no reason to run it."""
+    ours = file.resolve().is_relative_to(bundled("scenarios").resolve())
+    return file.is_file() and (file.suffix == ".json" or ours)
+
+
+def _why_recorded(file: str) -> str:
+    if Path(file).is_file() and not _may_load(Path(file)):
+        return f"{file} is code: name it with --scenarios if you trust it"
+    return f"it is not in {file} any more"
+
+
 def _read_rubric(path: Path) -> tuple[Criterion, ...]:
-    try:
-        data = orjson.loads(path.read_bytes())
-    except (OSError, orjson.JSONDecodeError) as error:
-        raise SynthesisError(
-            f"not readable as JSON: {error}", where=str(path), fix="name a rubric file"
-        ) from error
-    given = data.get("rubric") if isinstance(data, dict) else None
-    if not isinstance(given, list) or not given:
-        raise SynthesisError("not a rubric file", where=str(path), fix='write {"rubric": [ … ]}')
-    return _read_criteria(given, Place(str(path)) / "rubric", path.parent)
-
-
-def _read_criteria(definitions: Sequence[Any], place: Place, folder: Path) -> tuple[Criterion, ...]:
     problems: list[SynthesisError] = []
-    criteria = tuple(RubricReader(folder, trusted=False, problems=problems).read(definitions, place))
+    criteria = tuple(RubricReader(path.parent, trusted=False, problems=problems).read_file(path))
+    if problems:
+        raise Problems(problems)
+    return criteria
+
+
+def _recorded_criteria(entry: ScenarioReport) -> tuple[Criterion, ...]:
+    problems: list[SynthesisError] = []
+    place = Place(f"report of {entry.name}") / "rubric"
+    criteria = tuple(RubricReader(Path(), trusted=False, problems=problems).read(entry.rubric, place))
     if problems:
         raise Problems(problems)
     return criteria

@@ -1,4 +1,4 @@
-"""The bundled schemas, rubrics, cases and scenarios: inside the wheel, or in the checkout it was built from."""
+"""The bundled schemas, rubrics, cases and scenarios: inside the wheel, or in the checkout it came from."""
 
 from pathlib import Path
 

@@ -1,19 +1,33 @@
 """Rubrics: lists of criteria, some of them included from files of their own."""
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from harness import plugins
+from harness.check import lexicon_stamp
 from harness.criterion import CheckerCriterion, CheckerOptions, Criterion
 from harness.errors import Place, SynthesisError
 from harness.problems import from_validation, known_keys, shown
+from harness.records import Record
 from harness.resources import bundled
+
+Part = TypeVar("Part", bound=Record)
+_NAME = re.compile(r"[^./\\:\x00][^/\\:\x00]{0,99}")
+
+
+class RubricFile(Record):
+    """A file of criteria that scenarios include by its name."""
+
+    schema_: str = Field(default="", alias="$schema")
+    description: str = ""
+    rubric: tuple[Any, ...] = Field(min_length=1)
 
 
 @cache
@@ -65,12 +79,31 @@ class RubricReader:
         if key == "score" and not self._trusted:
             self._add('"score" is a function', spot, "use another criterion here, or a trusted .py file")
             return None
+        if key in plugins.names("checkers"):
+            return self._checker_criterion(key, definition, spot)
+        return self._validated(criterion_type(key), definition, spot)
+
+    def _checker_criterion(self, key: str, definition: dict[str, Any], spot: Place) -> Criterion | None:
+        rest = {name: value for name, value in definition.items() if name != key}
+        value = definition[key]
+        shared = self._validated(Criterion, rest, spot)
+        options = self._validated(
+            CheckerOptions, {"expect": value} if isinstance(value, bool) else value, spot / key
+        )
+        if shared is None or options is None:
+            return None
         try:
-            if key in plugins.names("checkers"):
-                return _checker_criterion(key, definition)
-            return criterion_type(key).model_validate(definition)
+            if options.language is not None:
+                lexicon_stamp(key, options.language)
+        except SynthesisError as error:
+            self._add(error.what, spot / key / "language", error.fix)
+            return None
+        return CheckerCriterion.model_validate({**rest, "checker": key, "options": options})
+
+    def _validated(self, model: type[Part], definition: Any, spot: Place) -> Part | None:
+        try:
+            return model.model_validate(definition)
         except ValidationError as error:
-            model = CheckerCriterion if key in plugins.names("checkers") else criterion_type(key)
             self._problems.extend(from_validation(error, model, spot))
             return None
 
@@ -98,12 +131,16 @@ class RubricReader:
         if path in self._including:
             self._add(f'"{shown(name)}" includes itself', spot, "break the circle")
             return
+        yield from self.read_file(path)
+
+    def read_file(self, path: Path) -> Iterator[Criterion]:
+        """The criteria of a rubric file."""
         self._including.append(path)
-        yield from self.read(self._rubric_file(path), Place(str(path)) / "rubric")
+        yield from self.read(self._definitions(path), Place(str(path)) / "rubric")
         self._including.pop()
 
     def _find(self, name: str, spot: Place) -> Path | None:
-        if not name or name.startswith((".", "/", "\\")) or "/" in name or "\\" in name or ":" in name:
+        if not _NAME.fullmatch(name):
             self._add(
                 f'"{shown(name)}" is not a rubric\'s name', spot, "give the name without folder and ending"
             )
@@ -119,29 +156,14 @@ class RubricReader:
         )
         return None
 
-    def _rubric_file(self, path: Path) -> list[Any]:
+    def _definitions(self, path: Path) -> list[Any]:
         try:
             data = orjson.loads(path.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             self._add(f"not readable as JSON: {error}", Place(str(path)), "mend the file")
             return []
-        criteria = data.get("rubric") if isinstance(data, dict) else None
-        extra = set(data) - {"rubric", "$schema", "description"} if isinstance(data, dict) else set()
-        if not isinstance(criteria, list) or not criteria or extra:
-            self._add(
-                "not a rubric file", Place(str(path)), 'write {"rubric": [ … ]} with at least one criterion'
-            )
-            return []
-        return criteria
+        file = self._validated(RubricFile, data, Place(str(path)))
+        return [] if file is None else list(file.rubric)
 
     def _add(self, what: str, where: Place, fix: str) -> None:
         self._problems.append(SynthesisError(what, where=where, fix=fix))
-
-
-def _checker_criterion(key: str, definition: dict[str, Any]) -> CheckerCriterion:
-    rest = {name: value for name, value in definition.items() if name != key}
-    value = definition[key]
-    options = (
-        CheckerOptions(expect=value) if isinstance(value, bool) else CheckerOptions.model_validate(value)
-    )
-    return CheckerCriterion.model_validate({**rest, "checker": key, "options": options})

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from harness.errors import words_of
 from harness.plan import Trial
 from harness.record import Recorder
 from harness.run_directory import RunDirectory
@@ -28,16 +29,16 @@ class Stop:
     """How a run is told to end early: start nothing more, or drop everything."""
 
     reason: Literal["interrupted", "fail-fast"] | None = None
-    now: bool = False
+    interrupts: int = 0
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
 
     def ask(self, reason: Literal["interrupted", "fail-fast"]) -> None:
-        """Start nothing more; asked a second time by the user, drop what runs."""
-        if self.reason == "interrupted":
-            self.now = True
+        """Start nothing more; interrupted a second time, drop what runs."""
+        self.reason = self.reason or reason
+        self.interrupts += reason == "interrupted"
+        if self.interrupts > 1:
             for task in self.tasks:
                 task.cancel()
-        self.reason = self.reason or reason
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
             _fail(recorder, "timeout", "timeout", f"not finished after {seconds:g} s")
         else:
             kind = error.kind if isinstance(error, SubjectError) else type(error).__name__
-            _fail(recorder, "timeout" if kind == "timeout" else "error", kind, str(error))
+            _fail(recorder, "timeout" if kind == "timeout" else "error", kind, words_of(error))
     finally:
         transcript = recorder.close()
     return transcript
@@ -109,10 +110,11 @@ def _open_subject(trial: Trial, recorder: Recorder) -> Subject:
     """The first event is written even where the subject cannot be made."""
     try:
         subject = trial.scenario.subject_for(trial.seed)
+        fields = start_fields(trial, trial.scenario.identity_of(subject))
     except Exception:
         recorder.start(start_fields(trial, {"type": "none"}))
         raise
-    recorder.start(start_fields(trial, trial.scenario.identity_of(subject)))
+    recorder.start(fields)
     return subject
 
 

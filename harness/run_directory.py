@@ -39,6 +39,12 @@ class RunDirectory:
         """The workspace of one trial."""
         return self.path / _WORKSPACES / trial.scenario.slug / str(trial.seed)
 
+    def first_link(self) -> Path | None:
+        """A link on the way to a transcript or a workspace, which would lead what is written out of here."""
+        folders = (self.transcripts, self.path / _WORKSPACES)
+        inside = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
+        return next((path for path in (*folders, *inside) if path.is_symlink()), None)
+
     @property
     def is_run(self) -> bool:
         """Whether a run of ours lies here."""
@@ -63,6 +69,9 @@ def claim_resumed(path: Path) -> RunDirectory:
     place = RunDirectory(path)
     if not place.is_run:
         raise SynthesisError("there is no run here", where=str(path), fix="name the folder of an earlier run")
+    if link := place.first_link():
+        fix = "remove the link: what is written here must stay here"
+        raise SynthesisError("a link lies where the run writes", where=str(link), fix=fix)
     return _make(place)
 
 

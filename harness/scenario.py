@@ -44,10 +44,10 @@ class ScenarioDefinition(Record):
         description="what the person says; a list is a conversation of several turns"
     )
     system: str | FileText | None = None
-    fixtures: dict[str, Fixture] = {}
+    fixtures: dict[str, Fixture] = Field(default={})
     seeds: (
         Annotated[int, Field(strict=True, ge=1, le=100_000)]
-        | Annotated[tuple[Seed, ...], Field(min_length=1)]
+        | Annotated[tuple[Seed, ...], Field(min_length=1, json_schema_extra={"uniqueItems": True})]
         | None
     ) = None
     tags: tuple[str, ...] = ()
@@ -95,7 +95,8 @@ class Scenario:
     def slug(self) -> str:
         """The name as a file name; two scenarios of a run never share one."""
         kept = "".join(char if char.isalnum() or char in "-_." else "-" for char in self.name.strip())
-        return kept.strip(".").casefold()[:100] or "-"
+        short = kept.strip(".").casefold().encode()[:100].decode(errors="ignore")
+        return short or "-"
 
     def subject_for(self, seed: int) -> Subject:
         """The subject of one trial."""

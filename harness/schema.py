@@ -21,13 +21,17 @@ def text(name: str) -> str:
 
 
 def _case() -> dict[str, Any]:
+    """A label may be null for `topic_pivot`, and for checkers of other packages that may not apply."""
     schema = Case.model_json_schema(mode="validation")
+    schema["properties"]["expected"]["properties"] = {
+        name: {"type": "boolean"} for name in plugins.own("checkers") if name != "topic_pivot"
+    }
     schema["title"] = "A labelled exchange: one line of a case file"
     return {"$schema": DIALECT, **schema}
 
 
 def _check_report() -> dict[str, Any]:
-    """Closed: our own checkers' results by their records, those of other packages by what all results share."""
+    """Closed: our own checkers' results by their records, those of other packages by what all share."""
     schema = CheckReport.model_json_schema(mode="serialization", by_alias=True)
     definitions = schema["$defs"]
     known: dict[str, Any] = {}
@@ -49,4 +53,38 @@ def _check_report() -> dict[str, Any]:
     return {"$schema": DIALECT, **schema}
 
 
-_MAKERS: dict[str, Callable[[], dict[str, Any]]] = {"eval_case": _case, "eval_report": _check_report}
+def _scenario() -> dict[str, Any]:
+    from harness.scenario_schema import scenario_file
+
+    return {"$schema": DIALECT, **scenario_file()}
+
+
+def _rubric() -> dict[str, Any]:
+    from harness.scenario_schema import rubric_file
+
+    return {"$schema": DIALECT, **rubric_file()}
+
+
+def _transcript() -> dict[str, Any]:
+    from harness.transcript import EVENTS
+
+    schema = EVENTS.json_schema(mode="serialization")
+    return {"$schema": DIALECT, "title": "An event: one line of a transcript", **schema}
+
+
+def _run_report() -> dict[str, Any]:
+    from harness.run_report import RunReport
+
+    schema = RunReport.model_json_schema(mode="serialization", by_alias=True)
+    schema["title"] = "The report of synthesis eval and synthesis score"
+    return {"$schema": DIALECT, **schema}
+
+
+_MAKERS: dict[str, Callable[[], dict[str, Any]]] = {
+    "eval_case": _case,
+    "eval_report": _check_report,
+    "rubric": _rubric,
+    "run_report": _run_report,
+    "scenario": _scenario,
+    "transcript": _transcript,
+}

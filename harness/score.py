@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.criterion import Criterion, Verdict
+from harness.errors import words_of
 from harness.run_report import CriterionScore, TrialReport, TrialStatus
 from harness.settings import CheckSettings
 from harness.transcript import Transcript
@@ -13,7 +14,8 @@ from harness.transcript import Transcript
 class ScoredTrial:
     """What the figures need of a trial, and its part of the report already written out.
 
-    The encoded form is what keeps a run of many thousand trials small in memory.
+    The encoded form is what keeps a run of many thousand trials small in memory. `score` is exact;
+    reports round it.
     """
 
     seed: int
@@ -31,9 +33,7 @@ def score_trial(
 ) -> ScoredTrial:
     """A trial that did not finish is an error; one where nothing applies has no score."""
     error = transcript.error
-    scores = (
-        () if error else tuple(score_criterion(criterion, transcript, settings) for criterion in criteria)
-    )
+    scores = () if error else tuple(_judge(criterion, transcript, settings) for criterion in criteria)
     broken = [f"{score.name}: {score.reason}" for score in scores if score.status == "error"]
     error = error or ("; ".join(broken) if broken else None)
     score = None if error else _share(scores)
@@ -42,7 +42,7 @@ def score_trial(
     report = TrialReport.model_construct(
         seed=start["seed"],
         status=status,
-        score=score,
+        score=None if score is None else round(score, 6),
         error=error,
         terminated=transcript.terminated,
         transcript=path,
@@ -52,12 +52,13 @@ def score_trial(
     return ScoredTrial(start["seed"], status, score, report.model_dump_json(by_alias=True).encode())
 
 
-def score_criterion(criterion: Criterion, transcript: Transcript, settings: CheckSettings) -> CriterionScore:
+def _judge(criterion: Criterion, transcript: Transcript, settings: CheckSettings) -> CriterionScore:
     """One criterion; whatever it raises is recorded and is no score."""
     try:
         verdict = criterion.score(transcript, settings)
-    except Exception as error:  # noqa: BLE001 - one of the two places: a criterion is someone else's code
-        verdict = Verdict.error(f"raised {type(error).__name__}: {error}")
+        verdict.model_dump_json()  # what cannot be written down is the criterion's fault, not the report's
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - one of the two places: someone else's code
+        verdict = Verdict.error(f"raised {type(error).__name__}: {words_of(error)}")
     return CriterionScore.model_construct(
         name=criterion.label,
         criterion=criterion.key,
@@ -75,11 +76,11 @@ def _points(criterion: Criterion, verdict: Verdict) -> float | None:
     if verdict.status in ("error", "not_applicable"):
         return None
     if verdict.points is not None:
-        return round(min(max(verdict.points, 0.0), criterion.worth), 6)
+        return min(max(verdict.points, 0.0), criterion.worth)
     return criterion.worth if verdict.status == "passed" else 0.0
 
 
 def _share(scores: Sequence[CriterionScore]) -> float | None:
     counted = [score for score in scores if score.score is not None]
     worth = sum(score.max_score for score in counted)
-    return round(sum(score.score or 0.0 for score in counted) / worth, 6) if worth else None
+    return sum(score.score or 0.0 for score in counted) / worth if worth else None

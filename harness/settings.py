@@ -4,9 +4,9 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, StrictInt, ValidationError
 
-from harness.errors import Problems, SynthesisError
+from harness.errors import Place, Problems, SynthesisError
 from harness.problems import from_validation
 from harness.records import Record
 from harness.similarity import BAG_OF_WORDS, Measure
@@ -26,7 +26,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class EvalSettings(Record):
     """Defaults of `synthesis eval`; the command line wins."""
 
-    seeds: str | None = Field(default=None, description='as on the command line: "5" or "3,7,11"')
+    seeds: StrictInt | str | None = Field(default=None, description='5, or as on the command line: "3,7,11"')
     jobs: int = Field(default=8, ge=1, le=10_000)
     timeout: float = Field(default=300, gt=0, allow_inf_nan=False, description="seconds for one trial")
     min_mean: Share | None = None
@@ -48,10 +48,11 @@ def find_settings(folder: Path) -> Settings:
     for place in (folder, *folder.parents):
         own = place / "synthesis.toml"
         if own.is_file():
-            return _settings(_read(own), own)
+            return _settings(_read(own), Place(str(own)))
         project = place / "pyproject.toml"
-        if project.is_file() and (table := _read(project).get("tool", {}).get("synthesis")) is not None:
-            return _settings(table, project)
+        tools = _read(project).get("tool") if project.is_file() else None
+        if isinstance(tools, dict) and "synthesis" in tools:
+            return _settings(tools["synthesis"], Place(str(project)) / "tool" / "synthesis")
     return Settings()
 
 
@@ -64,8 +65,8 @@ def _read(file: Path) -> dict[str, Any]:
         ) from error
 
 
-def _settings(table: dict[str, Any], file: Path) -> Settings:
+def _settings(table: Any, place: Place) -> Settings:
     try:
         return Settings.model_validate(table)
     except ValidationError as error:
-        raise Problems(from_validation(error, Settings, str(file))) from error
+        raise Problems(from_validation(error, Settings, place)) from error

@@ -36,6 +36,11 @@ def mean(scores: Sequence[float]) -> float | None:
     return round(math.fsum(scores) / len(scores), 6) if scores else None
 
 
+def worst(scores: Sequence[float]) -> float | None:
+    """The lowest; null where there is none."""
+    return round(min(scores), 6) if scores else None
+
+
 def stdev(scores: Sequence[float]) -> float | None:
     """The sample standard deviation; null for fewer than two."""
     if len(scores) < 2:
@@ -61,7 +66,7 @@ def summarize(rows: Sequence[ScenarioScores], stopped: Stopped | None) -> RunSum
         errors=errors,
         not_run=planned - len(trials),
         mean=mean(scores),
-        worst=min(scores, default=None),
+        worst=worst(scores),
         stdev=stdev(scores),
         worst_scenario=lowest[1] if lowest else None,
         worst_scenario_mean=lowest[0] if lowest else None,

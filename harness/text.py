@@ -7,11 +7,14 @@ sentence begins, `$` is where it ends, and a gap written with `.` never leaves i
 
 import math
 import re
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
+
+from harness.quotation import mask_quotations
 
 _ITEM = "\x1e"
 """A line break before a list item, until folding is done."""
@@ -58,13 +61,16 @@ _BULLET = rf"(?:[-*+•·–—›]|\(?\d{{1,2}}[.)])[ ]+{_NESTED}"
 _FIRST_BULLET = re.compile(rf"\A[ \n]*{_BULLET}")
 _NEXT_BULLET = re.compile(rf"\n{_BULLET}")
 _INLINE_BULLET = re.compile(r"[ ](?=[(\d])(?<=[:;.,!?\w)][ ])\(?\d{1,2}[.)][ ]+(?=[^\W\d])")
+_ITEM_ONE = re.compile(r"1(?<!\w1)[.)][ ]")
+"""Numbers within a line are a list only where it begins at 1; otherwise they are ages and dates."""
+
 _FIRST_HEADING = re.compile(rf"\A[ \n]*\#{{1,6}}[ ]+{_NESTED}")
 _NEXT_HEADING = re.compile(rf"\n\#{{1,6}}[ ]+{_NESTED}")
 
 _EMPHASIS = re.compile(r"\*+|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|~~")
 _SPACES = re.compile("[ ][ ]+")
-_BREAK = re.compile("[ ]?\n[ \n]*")
-_ITEM_BREAK = re.compile(f"[ \n]?{_ITEM}[ \n{_ITEM}]*")
+_BREAK = re.compile("[ ]?\n[ \n]+|[ ]\n")
+_ITEM_BREAK = re.compile(f"[ \n]?{_ITEM}[ \n{_ITEM}]+|[ \n]{_ITEM}")
 _START = re.compile(rf"\A[ \n{_ITEM}]+")
 
 _SENTENCE_END = re.compile(
@@ -78,25 +84,7 @@ _SENTENCE_END = re.compile(
 )
 """The space after a mark that ends a sentence; a single letter or an abbreviation before it does not."""
 
-_LETTER = re.compile("[^\n]")
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-
-MASK = "\u25ae"
-"""Stands for each character of a quotation where only the speaker's own words count."""
-
-
-def _quotation(mark: str, reach: int) -> str:
-    """What stands between two marks at most `reach` apart; a mark inside a word is neither end."""
-    opens = rf"{mark}(?<![^\W_]{mark})(?<![\"']{mark})(?=\S)"
-    closes = rf"{mark}(?<=\S{mark})(?![^\W_])"
-    return rf"{opens}(?:[^{mark}]|(?!{closes})(?!{opens}){mark}){{0,{reach - 1}}}+{closes}"
-
-
-_ELISION = r"'(?:cause|cos|coz|til|till|em|n|bout|round|twas|tis|s)\b"
-_QUOTATION = re.compile(
-    rf"""'''(?s:.*?)(?:'''|\Z)|{_quotation('"', 600)}|(?!{_ELISION}){_quotation("'", 300)}"""
-)
-"""Fences of code, which after folding are three apostrophes, and quotations proper."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +111,7 @@ class Folded:
     @cached_property
     def own(self) -> str:
         """The folded text with quotations blanked out, letter for letter: the speaker's own words."""
-        return _mask_quotations(self.text)
+        return mask_quotations(self.text)
 
     @cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
@@ -151,22 +139,24 @@ class _Edit:
     replacement: str
 
     @cached_property
-    def _spans(self) -> list[tuple[int, int]]:
-        return [match.span() for match in self.pattern.finditer(self.before)]
+    def _edges(self) -> "array[int]":
+        """Start and end of each match, in turn."""
+        return array("q", chain.from_iterable(map(re.Match.span, self.pattern.finditer(self.before))))
 
     @cached_property
-    def _places(self) -> list[int]:
+    def _places(self) -> "array[int]":
         """Where each replacement begins in the text after the edit."""
-        width = len(self.replacement)
-        lost = accumulate((end - start - width for start, end in self._spans), initial=0)
-        return [start - gone for (start, _), gone in zip(self._spans, lost, strict=False)]
+        starts, ends, width = self._edges[::2], self._edges[1::2], len(self.replacement)
+        steps = (width + start - end for end, start in zip(ends, starts[1:], strict=False))
+        return array("q", accumulate(steps, initial=starts[0]))
 
     def origin(self, position: int) -> int:
         """Where a place in the text after the edit was before it."""
         index = bisect_right(self._places, position) - 1
         if index < 0:
             return position
-        (start, end), inside = self._spans[index], position - self._places[index]
+        start, end = self._edges[2 * index : 2 * index + 2]
+        inside = position - self._places[index]
         if inside < len(self.replacement):
             return min(start + inside, end - 1)
         return end + inside - len(self.replacement)
@@ -222,6 +212,7 @@ def _plain(text: str) -> str:
 
 def _fold_lists(editor: _Editor) -> None:
     """Lines broken for width are joined; bullets and heading marks become line breaks."""
+    numbered = _ITEM_ONE.search(editor.text)
     editor.replace(_FIRST_BULLET, _ITEM)
     editor.replace(_FIRST_HEADING, "")
     if "\n" in editor.text:
@@ -229,7 +220,8 @@ def _fold_lists(editor: _Editor) -> None:
         editor.replace(_BREAK, "\n")
         editor.replace(_NEXT_BULLET, _ITEM)
         editor.replace(_NEXT_HEADING, "\n")
-    editor.replace(_INLINE_BULLET, _ITEM)
+    if numbered:
+        editor.replace(_INLINE_BULLET, _ITEM)
 
 
 def _fold_marks(editor: _Editor) -> None:
@@ -248,19 +240,6 @@ def _fold_blanks(editor: _Editor) -> None:
         editor.replace(_BREAK, "\n")
     if _ITEM in editor.text:
         editor.replace(_ITEM_BREAK, _ITEM)
-
-
-def _mask_quotations(text: str) -> str:
-    """Blank out what stands in quotation marks, unless the whole text is one quotation."""
-    whole = len(text)
-
-    def mask(match: re.Match[str]) -> str:
-        quoted = match.group()
-        if len(quoted) == whole:
-            return quoted
-        return _LETTER.sub(MASK, quoted) if "\n" in quoted else MASK * len(quoted)
-
-    return _QUOTATION.sub(mask, text)
 
 
 def words(text: str) -> list[str]:

@@ -186,7 +186,12 @@ class Transcript:
 
 def read_transcript(path: Path) -> Transcript:
     """Read a transcript of ours, up to its last whole line; anything else in it is an error."""
-    lines = path.read_bytes().split(b"\n")
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise SynthesisError(
+            f"cannot be read: {error.strerror}", where=str(path), fix="check the file"
+        ) from error
     if lines[-1]:
         lines = lines[:-1]
     events = [_event(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line]
@@ -198,7 +203,7 @@ def read_transcript(path: Path) -> Transcript:
 def _event(line: bytes, where: str) -> dict[str, Json]:
     try:
         raw = orjson.loads(line)
-        EVENTS.validate_python(raw)
+        EVENTS.validate_python(raw, strict=True)
     except orjson.JSONDecodeError as error:
         raise SynthesisError(
             f"not JSON: {error}", where=where, fix="restore the file, or run the trial again"

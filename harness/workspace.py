@@ -3,39 +3,38 @@
 import os
 import re
 import shutil
+import unicodedata
 from pathlib import Path, PurePosixPath
 
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.I)
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\..*)?", re.I)
 _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"|?*\\]')
 
 
 def fixture_problem(name: str) -> str | None:
     """Why a fixture's path is refused on any system, or None where it is fine."""
     parts = name.split("/")
-    if name.startswith("/"):
-        return "an absolute path"
-    if re.match(r"[A-Za-z]:", name):
-        return "a path with a drive letter"
-    if "\\" in name:
-        return "a backslash in the path"
-    if ".." in parts:
-        return "a path that leads out of the workspace"
-    if any(part in ("", ".") for part in parts):
-        return "an empty part in the path"
-    if any(_RESERVED.fullmatch(part) for part in parts):
-        return "a name that is reserved on Windows"
-    if any(
-        _FORBIDDEN.search(part) or part.endswith((".", " ")) or len(part.encode()) > 200 for part in parts
-    ):
-        return "a name that not every system can have"
-    return None
+    refused = {
+        "an absolute path": name.startswith("/"),
+        "a path with a drive letter": re.match(r"[A-Za-z]:", name),
+        "a backslash in the path": "\\" in name,
+        "a path that leads out of the workspace": ".." in parts,
+        "an empty part in the path": any(part in ("", ".") for part in parts),
+        "a name that is reserved on Windows": any(_RESERVED.fullmatch(part) for part in parts),
+        "a name that not every system can have": any(map(_unusual, parts)),
+        "too long a path": len(name.encode()) > 1000,
+    }
+    return next((why for why, holds in refused.items() if holds), None)
+
+
+def _unusual(part: str) -> bool:
+    return bool(_FORBIDDEN.search(part)) or part.endswith((".", " ")) or len(part.encode()) > 200
 
 
 def clashing_fixtures(names: list[str]) -> str | None:
     """Two paths that are one file on some systems, or a file that would also have to be a folder."""
     seen: dict[str, str] = {}
     for name in names:
-        folded = name.casefold()
+        folded = unicodedata.normalize("NFC", name).casefold()
         if folded in seen:
             return f'"{seen[folded]}" and "{name}" are the same file on some systems'
         seen[folded] = name

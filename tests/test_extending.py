@@ -23,7 +23,6 @@ from harness.text import fold
 ROOT = Path(__file__).parent.parent
 PIP = ["pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", "site"]
 PROGRAMS = {"synthesis": ["harness"], "pytest": ["pytest", "-q", "-p", "no:cacheprovider"]}
-SCRIPTS = 2
 
 _BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.M | re.S)
 
@@ -58,8 +57,8 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 def _python(arguments: Sequence[str], folder: Path, path: Path | None) -> subprocess.CompletedProcess[str]:
     """Our own interpreter in that folder, with one more place to find packages in."""
-    places = [str(path)] if path is not None else []
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([*places, os.environ.get("PYTHONPATH", "")])}
+    places = filter(None, [str(path or ""), os.environ.get("PYTHONPATH")])
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
     env.pop("MCP_OUTPUT", None)
     return subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False
@@ -106,7 +105,7 @@ def test_every_block_of_the_page_is_used_here() -> None:
     fences = (ROOT / "docs" / "extending.md").read_text("utf-8").count("\n```")
     assert fences == 2 * len(BLOCKS)
     assert len(FILES) + len(ADDED) + len(RUN) == len(BLOCKS)
-    assert [block.language for block in RUN] == ["bash", *["python"] * SCRIPTS]
+    assert [block.language for block in RUN] == ["bash", "python", "python"]
     assert sorted(FILES) == [
         "embeddings/synthesis.toml",
         REASSURANCE + "nl.toml",
@@ -124,11 +123,7 @@ def test_every_block_of_the_page_is_used_here() -> None:
 def test_the_page_names_each_file_in_its_text_too() -> None:
     prose = _BLOCK.sub("", (ROOT / "docs" / "extending.md").read_text("utf-8"))
     named = [path.removeprefix("embeddings/") for path in [*FILES, *ADDED]]
-    assert [
-        path
-        for path in named
-        if f"`{path}`" not in prose and path != "kinder-checks/test_apology_overload.py"
-    ] == []
+    assert [path for path in named if f"`{path}`" not in prose] == []
 
 
 def test_the_commands_run_in_the_order_given(installed: Path) -> None:
@@ -163,12 +158,11 @@ def test_the_report_has_the_new_check_with_its_evidence(installed: Path) -> None
     assert caught["apology_hits"] == ["I'm so sorry", "I do apologise"]
     assert (fine["status"], fine["pass"], fine["apologies"]) == ("passed", True, 1)
     said = json.loads(FILES[CASES].splitlines()[0])["assistant"]
-    assert [said[span["start"] : span["end"]] for span in caught["spans"]] == [
-        "I'm so sorry",
-        "I do apologise",
-        "I'm so sorry",
+    assert [(span["rule"], said[span["start"] : span["end"]]) for span in caught["spans"]] == [
+        ("said-sorry", "I'm so sorry"),
+        ("said-apologise", "I do apologise"),
+        ("said-sorry", "I'm so sorry"),
     ]
-    assert [span["rule"] for span in caught["spans"]] == ["said-sorry", "said-apologise", "said-sorry"]
     assert report["failures"] == [
         {
             "id": "SORRY-1",
@@ -193,9 +187,7 @@ def test_a_misspelt_name_is_refused_and_the_new_one_offered(installed: Path) -> 
     done = _python(["-m", "harness", "check", cases], installed, installed / "site")
     assert done.returncode == 1
     assert 'one.jsonl:1: DOC-1:/checks/0: unknown check "apology_overlord"' in done.stderr
-    assert (
-        "fix: use agency_language, apology_overload, topic_pivot, unverifiable_reassurance\n" in done.stderr
-    )
+    assert "use agency_language, apology_overload, topic_pivot, unverifiable_reassurance\n" in done.stderr
 
 
 def test_where_the_package_is_not_installed_its_check_is_unknown(installed: Path) -> None:

@@ -15,14 +15,15 @@ REACH = 200
 
 _DOUBT = re.compile(
     r"\?$|^(?:do|does|did|is|are|was|will|would|has|have|what|why|how)\b"
-    r"|\b(?:i (?:\w+ )?(?:think|wonder|hope|guess|feel|worry)|if|whether|maybe|probably|scared|afraid|worried)\b"
+    r"|\b(?:i (?:\w+ )?(?:think|wonder|hope|guess|feel|worry)|if|whether|maybe|probably)\b"
+    r"|\b(?:scared|afraid|worried)\b"
 )
 """A person who asks or doubts has not stated it."""
 
 _NEGATED = re.compile(r"n't\b|\bnot\b|\b(?:dont|doesnt|didnt|isnt|arent|wasnt)\b")
 _PRONOUN = re.compile(r"\W*(?:\w+ )?(?:he|she|they)\b", re.I)
 _FILLER = frozenset(
-    "that this they them your with just only really still also have been were very about because".split()
+    {"that", "this", "they", "them", "your", "with", "just", "only", "really", "still", "also"}
 )
 
 
@@ -89,7 +90,7 @@ def _statements(user: str) -> list[set[str]]:
 
 def _restates(hit: Hit, stated: list[set[str]]) -> bool:
     """A denial never restates: it answers what was said."""
-    if _NEGATED.search(fold(hit.text).text):
+    if not stated or _NEGATED.search(fold(hit.text).text):
         return False
     claimed = _stems(hit.text)
     return bool(claimed) and any(claimed <= stems for stems in stated)
@@ -105,10 +106,8 @@ def _is_own_story(hit: Hit, reply: str, own_people: re.Pattern[str]) -> bool:
     if not _PRONOUN.match(hit.text):
         return False
     before = reply[max(0, hit.start - REACH) : hit.start]
-    last = None
-    for last in own_people.finditer(before):
-        pass
-    return last is not None and " your " not in before[last.end() :].lower()
+    named = list(own_people.finditer(before))
+    return bool(named) and " your " not in before[named[-1].end() :].lower()
 
 
 @cache

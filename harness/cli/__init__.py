@@ -4,7 +4,6 @@ Nothing heavy is imported here or at the top of a command's file: `--help` must 
 """
 
 import importlib
-import os
 import pkgutil
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from typing import Annotated, cast
 
 import typer
 
-from harness.console import complain
+from harness.console import complain, discard_stdout, use_utf8
 from harness.errors import Exit, Problems, SynthesisError
 from harness.version import VERSION
 
@@ -22,6 +21,7 @@ _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; libraries raise, only here things are printed."""
+    use_utf8()
     try:
         code = _app()(args=argv, standalone_mode=False, prog_name="synthesis")
         sys.stdout.flush()
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return Exit.FATAL
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_stdout()
         return Exit.HOLDS
     return int(code or 0)
 
@@ -54,22 +54,26 @@ def _app() -> typer.Typer:
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
         help="Measure how an assistant treats the people who talk to it.",
     )
-    app.callback()(_options)
+    app.callback()(_global_options)
     for info in pkgutil.iter_modules(__path__):
         command = importlib.import_module(f"{__name__}.{info.name}")
         app.command(info.name.replace("_", "-"))(command.run)
     return app
 
 
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
-    ] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"synthesis {VERSION}")
         raise typer.Exit
+
+
+def _global_options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """What stands before a command."""

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from harness.records import Case, CheckReport
 
 
-def run(
+def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     path: Annotated[
-        Optional[str], typer.Argument(metavar="[CASES]", help="JSONL file of cases; - reads standard input.")
+        str | None, typer.Argument(metavar="CASES", help="JSONL file of cases; - reads standard input.")
     ] = None,
     cases: Annotated[
-        Optional[str], typer.Option(metavar="PATH", help="The same as CASES. [default: bundled]")
+        str | None, typer.Option(metavar="PATH", help="The same as CASES. [default: bundled]")
     ] = None,
     schema: Annotated[
-        Optional[str], typer.Option(metavar="PATH", help="A JSON Schema each case must satisfy as well.")
+        str | None, typer.Option(metavar="PATH", help="A JSON Schema each case must satisfy as well.")
     ] = None,
     out: Annotated[str, typer.Option(metavar="PATH", help="Where the JSON report goes.")] = "out/report.json",
     fail_on: Annotated[
@@ -34,39 +34,39 @@ def run(
 ) -> int:
     """Run the checkers over labelled cases and compare the verdicts with the labels."""
     from harness.arguments import whole_number
+    from harness.cases import load_cases
     from harness.check import planted_misses
-    from harness.console import console
+    from harness.console import complain, console, emit
     from harness.decide import decide_check
     from harness.renderers import check_summary
     from harness.report import format_artifact, prepare_out, write_report
 
     allowed = whole_number(fail_on, "--fail-on")
-    loaded = _load(path, cases, schema, planted=planted)
-    target = prepare_out(Path(out))
+    source = _source(path, cases, planted=planted)
+    loaded = load_cases(source, schema)
+    target = prepare_out(Path(out), inputs=(source, schema))
     report = _run(loaded)
     write_report(report, target)
     if os.environ.get("MCP_OUTPUT") == "json":
-        typer.echo(format_artifact(report, target))
+        emit(format_artifact(report, target))
     elif json:
-        typer.echo(report.model_dump_json(by_alias=True, indent=2))
+        emit(report.model_dump_json(by_alias=True, indent=2))
     else:
         check_summary.render(report, console(color=not no_color), target)
     misses = planted_misses(report) if planted else []
     for miss in misses:
-        typer.echo(f"synthesis: planted row not caught: {miss}", err=True)
+        complain(f"planted row not caught: {miss}")
     return decide_check(report, fail_on=allowed, planted_misses=len(misses))
 
 
-def _load(path: str | None, option: str | None, schema: str | None, *, planted: bool) -> list["Case"]:
-    from harness.cases import load_cases
+def _source(path: str | None, option: str | None, *, planted: bool) -> str:
     from harness.errors import SynthesisError
     from harness.resources import bundled
 
     given = [source for source in (path, option) if source is not None]
     if len(given) + planted > 1:
         raise SynthesisError("more than one source of cases", fix="give one of CASES, --cases and --planted")
-    default = bundled("data") / ("planted.jsonl" if planted else "evals.jsonl")
-    return load_cases(given[0] if given else default, schema)
+    return given[0] if given else str(bundled("data") / ("planted.jsonl" if planted else "evals.jsonl"))
 
 
 def _run(cases: list["Case"]) -> "CheckReport":

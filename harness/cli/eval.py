@@ -1,6 +1,6 @@
 """`synthesis eval`: scenarios × seeds, recorded, scored, held to thresholds."""
 
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,23 +8,23 @@ if TYPE_CHECKING:
     from harness.evaluate import Evaluation
     from harness.evaluation_request import EvaluationRequest
 
-Text = Optional[str]
+Text = str | None
 
 
-def run(
+def run(  # noqa: PLR0913, PLR0917 - every option of the command
     paths: Annotated[
-        Optional[list[str]],
+        list[str] | None,
         typer.Argument(metavar="[PATH]...", help="Scenario files or folders. [default: bundled]"),
     ] = None,
     seeds: Annotated[
         Text, typer.Option(metavar="N|LIST", help="5 is seeds 1 to 5; 3,7,11 just those.")
     ] = None,
     scenario: Annotated[
-        Optional[list[str]],
+        list[str] | None,
         typer.Option(metavar="GLOB", help="Only scenarios whose name matches. Repeatable."),
     ] = None,
     tag: Annotated[
-        Optional[list[str]], typer.Option(metavar="TAG", help="Only scenarios with this tag. Repeatable.")
+        list[str] | None, typer.Option(metavar="TAG", help="Only scenarios with this tag. Repeatable.")
     ] = None,
     min_mean: Annotated[
         Text, typer.Option(metavar="X", help="Exit 2 if the mean over all trials is below.")
@@ -100,7 +100,7 @@ def _list(request: "EvaluationRequest") -> int:
 def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: bool) -> int:
     import asyncio
 
-    from harness.console import console
+    from harness.console import console, emit
     from harness.evaluate import Evaluation
     from harness.live import LiveDisplay
     from harness.renderers import run_summary
@@ -117,7 +117,7 @@ def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: b
         display.close()
         outcome = evaluation.finish()
     if json:
-        typer.echo(outcome.report.read_text("utf-8"), nl=False)
+        emit(outcome.report.read_text("utf-8").removesuffix("\n"))
     elif not quiet or outcome.decision.exit:
         run_summary.render(outcome, console(color=color))
     return outcome.decision.exit
@@ -127,15 +127,17 @@ async def _run(evaluation: "Evaluation") -> None:
     """The first Ctrl-C starts nothing more, the second stops now."""
     import asyncio
     import signal
+    from contextlib import suppress
 
     def interrupt() -> None:
-        if evaluation.stop.reason is None:
+        if evaluation.stop.interrupts == 0:
             _warn("stopping: what runs is finished, nothing more is started; Ctrl-C again stops now")
         evaluation.stop.ask("interrupted")
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
+        with suppress(NotImplementedError):  # on Windows, where Ctrl-C then stops at once
+            loop.add_signal_handler(number, interrupt)
     await evaluation.run()
 
 

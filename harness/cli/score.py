@@ -1,20 +1,24 @@
 """`synthesis score`: recorded transcripts, today's rubric and checkers, no subject called."""
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 
-def run(
+def run(  # noqa: PLR0913, PLR0917 - every option of the command
     run_dir: Annotated[str, typer.Argument(metavar="RUN_DIR", help="The folder of an earlier run.")],
     rubric: Annotated[
-        Optional[str], typer.Option(metavar="FILE", help="Score everything by this rubric instead.")
+        str | None, typer.Option(metavar="FILE", help="Score everything by this rubric instead.")
     ] = None,
-    min_mean: Annotated[Optional[str], typer.Option(metavar="X", help="As for eval.")] = None,
-    min_worst: Annotated[Optional[str], typer.Option(metavar="X", help="As for eval.")] = None,
-    min_scenario_mean: Annotated[Optional[str], typer.Option(metavar="X", help="As for eval.")] = None,
-    max_errors: Annotated[Optional[str], typer.Option(metavar="N", help="As for eval.")] = None,
+    scenarios: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH", help="Where the scenarios lie today; needed where they are code."),
+    ] = None,
+    min_mean: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
+    min_worst: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
+    min_scenario_mean: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
+    max_errors: Annotated[str | None, typer.Option(metavar="N", help="As for eval.")] = None,
     data_only: Annotated[
         bool,
         typer.Option("--data-only", envvar="SYNTHESIS_DATA_ONLY", help="Refuse everything that is code."),
@@ -25,7 +29,7 @@ def run(
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")] = False,
 ) -> int:
     """Score the transcripts of an earlier run again and write a new report beside the old one."""
-    from harness.console import complain, console
+    from harness.console import complain, console, emit
     from harness.evaluation_request import EvaluationRequest
     from harness.load import LoadOptions
     from harness.renderers import run_summary
@@ -39,13 +43,14 @@ def run(
     )
     options = RescoreOptions(
         rubric=None if rubric is None else Path(rubric),
+        scenarios=tuple(scenarios or ()),
         settings=settings.check,
         thresholds=request.thresholds(settings.eval),
         load=LoadOptions(data_only=data_only, warn=complain),
     )
     outcome = rescore(RunDirectory(Path(run_dir)), options)
     if json:
-        typer.echo(outcome.report.read_text("utf-8"), nl=False)
+        emit(outcome.report.read_text("utf-8").removesuffix("\n"))
     else:
         run_summary.render(outcome, console(color=not no_color))
     return outcome.decision.exit

@@ -1,6 +1,7 @@
 """Let a function of the scenario's author judge the run (trusted Python only)."""
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -31,19 +32,27 @@ class Score(Criterion):
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """A boolean is worth the maximum or nothing, a number is clamped to it, anything else is an error."""
-        takes_seed = len(inspect.signature(self.score_).parameters) > 1
-        given = self.score_(transcript, transcript.seed) if takes_seed else self.score_(transcript)
+        given = (
+            self.score_(transcript, transcript.seed) if _takes_seed(self.score_) else self.score_(transcript)
+        )
         if isinstance(given, Verdict):
             return given
         if isinstance(given, bool):
             return Verdict.when(given, "the function said true", "the function said false")
-        if isinstance(given, int | float) and given == given:
+        if isinstance(given, int | float) and not math.isnan(given):
             points = min(max(float(given), 0.0), self.worth)
             reason = f"the function gave {given:g} of {self.worth:g}"
             return Verdict(
                 status="passed" if points == self.worth else "failed", reason=reason, points=points
             )
-        return Verdict.error(f"the function returned {given!r:.80}, not a bool, a number or a Verdict")
+        kind = type(given).__name__
+        return Verdict.error(f"the function returned a value of type {kind}, not a bool, number or Verdict")
+
+
+def _takes_seed(function: Callable[..., Any]) -> bool:
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return sum(parameter.kind in positional for parameter in parameters) > 1
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -35,7 +35,8 @@ def _headline(summary: CheckSummary) -> str:
     accuracy = summary.label_accuracy.accuracy
     labels = "nothing labelled" if accuracy is None else f"{accuracy:g} % of labels matched"
     return (
-        f"{summary.cases} cases: {summary.strict_passed} passed, {summary.unexpected_failures} failed unexpectedly, "
+        f"{summary.cases} cases: {summary.strict_passed} passed, "
+        f"{summary.unexpected_failures} failed unexpectedly, "
         f"{summary.expected_failures} negative examples caught; {labels}"
     )
 

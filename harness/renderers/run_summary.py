@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from harness.console import one_line, plain
 from harness.decide import RunOutcome
-from harness.run_report import CriterionScore, RunSummary, ThresholdResult
+from harness.run_report import RunSummary, ThresholdResult
 from harness.score import ScoredTrial
-from harness.summarize import ScenarioScores, mean, stdev
+from harness.summarize import ScenarioScores, mean, stdev, worst
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +27,8 @@ def render(outcome: RunOutcome, console: "Console") -> None:
         console.print(_threshold_line(result), style="green" if result.held else "red")
     if not summary.complete:
         console.print(_incomplete(summary), style="red")
+    elif not summary.scored:
+        console.print("NOTHING SCORED: no criterion applied to any trial", style="red")
     console.print(f"report: {plain(str(outcome.report))}", style="dim")
     console.print(f"next: {_next(outcome)}", style="dim")
 
@@ -48,7 +50,7 @@ def _table(rows: Sequence[ScenarioScores]) -> "Table":
         style = "red" if row.errors else "yellow" if scores and min(scores) < 1 else ""
         table.add_row(
             one_line(row.scenario.name, 60), f"{len(row.trials)}/{len(row.planned)}", _number(mean(scores)),
-            _number(min(scores, default=None)), _number(stdev(scores)), str(row.errors), style=style,
+            _number(worst(scores)), _number(stdev(scores)), str(row.errors), style=style,
         )  # fmt: skip
     if len(rows) > SHOWN_SCENARIOS:
         table.add_row(f"… and {len(rows) - SHOWN_SCENARIOS} more, none worse", *[""] * 5)
@@ -66,14 +68,14 @@ def _print_worst(rows: Sequence[ScenarioScores], console: "Console") -> None:
         for trial in row.trials
         if trial.score is not None and trial.score < 1
     ]
-    worst = sorted(scored, key=lambda item: (item[0], item[1], item[2].seed))[:SHOWN_TRIALS]
+    lowest = sorted(scored, key=lambda item: (item[0], item[1], item[2].seed))[:SHOWN_TRIALS]
     errors = [(row.scenario.name, trial) for row in rows for trial in row.trials if trial.status == "error"]
     for name, trial in errors[:SHOWN_TRIALS]:
         console.print(f"{one_line(name, 60)} seed {trial.seed}: error", style="red")
         console.print(f"    {one_line(trial.report().error or '')}")
-    if worst:
+    if lowest:
         console.print("worst trials:")
-    for score, name, trial in worst:
+    for score, name, trial in lowest:
         console.print(f"  {one_line(name, 60)} seed {trial.seed}: {score:.2f}", style="yellow")
         _print_lost(trial, console)
 
@@ -82,11 +84,7 @@ def _print_lost(trial: ScoredTrial, console: "Console") -> None:
     for criterion in trial.report().criteria:
         if criterion.score is not None and criterion.score < criterion.max_score:
             cost = f"−{criterion.max_score - criterion.score:g} of {criterion.max_score:g}"
-            console.print(f"    {one_line(criterion.name, 60)} ({cost}): {one_line(_because(criterion))}")
-
-
-def _because(criterion: CriterionScore) -> str:
-    return criterion.reason
+            console.print(f"    {one_line(criterion.name, 60)} ({cost}): {one_line(criterion.reason)}")
 
 
 def _headline(summary: RunSummary) -> str:
@@ -105,7 +103,8 @@ def _threshold_line(result: ThresholdResult) -> str:
     blame = ", ".join(one_line(scenario, 40) for scenario in result.blame[:5])
     more = f" and {len(result.blame) - 5} more" if len(result.blame) > 5 else ""
     short = result.required - result.actual
-    return f"{name} {result.required:g} FAILED: {result.actual:.4g}, short by {short:.4g}; below it: {blame}{more}"
+    failed = f"{name} {result.required:g} FAILED: {result.actual:.4g}, short by {short:.4g}"
+    return f"{failed}; below it: {blame}{more}"
 
 
 def _incomplete(summary: RunSummary) -> str:

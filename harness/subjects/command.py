@@ -231,8 +231,10 @@ class LineSession(_CommandSession):
             return b"\n" in program.output or program.over or program.silent or exited
 
         await program.until(more)
-        line = program.take_line()
-        if line is None and program.exit_code is not None:
+        line, how = program.take_line(), ""
+        if line is None and not program.over:
+            await program.exit_soon()
+            how = _exit(program)
             await program.end()
             line = program.take_line()
         if line is not None:
@@ -240,7 +242,7 @@ class LineSession(_CommandSession):
         if program.over:
             raise self.too_much()
         left = f', after half a line: "{_quoted(bytes(program.output))}"' if program.output else ""
-        raise self.failed(f"{_exit(program)} before the reply{left}")
+        raise self.failed(f"{how} before the reply{left}")
 
     def _parsed(self, line: bytes) -> Line:
         try:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from pydantic import field_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from harness.errors import words_of
 from harness.problems import shown
 from harness.subject import Context, Reply, Subject, SubjectError
 from harness.transcript import Json
@@ -134,7 +135,7 @@ class FunctionSession:
         frames = traceback.extract_tb(raised.__traceback__)
         own = [frame for frame in frames if path is not None and Path(frame.filename) == path] or frames
         where = f"{Path(own[-1].filename).name}:{own[-1].lineno}"
-        return SubjectError(type(raised).__name__, f"{name_of(self.function)}, {where}: {raised}")
+        return SubjectError(type(raised).__name__, f"{name_of(self.function)}, {where}: {words_of(raised)}")
 
     def _reply(self, given: Any) -> Reply:
         if isinstance(given, str):

@@ -129,7 +129,8 @@ def read_recording(content: bytes, name: str, place: Place) -> Recording:
         why = "its last line is missing or cut off" if rest or not lines else str(transcript.error)
         raise refused(f"holds a trial that never finished: {shown(why)}")
     recording = _cut(transcript, [line + b"\n" for line in lines])
-    if b"".join(_retold(recording)) != content[len(lines[0]) + 1 :]:
+    as_written = b"".join(_retold(recording)) == content[len(lines[0]) + 1 :]
+    if not as_written or not _in_order(transcript.events):
         raise refused("is not as it was recorded")
     return recording
 
@@ -138,6 +139,15 @@ def _event(line: bytes) -> dict[str, Json]:
     event: dict[str, Json] = orjson.loads(line)
     EVENTS.validate_python(event)
     return event
+
+
+def _in_order(events: Sequence[dict[str, Json]]) -> bool:
+    """Numbered from 0, one start at the start, one end at the end."""
+    places = {"start": 0, "end": len(events) - 1}
+    return all(
+        event["seq"] == index and (index in places.values()) is (places.get(event["type"]) == index)
+        for index, event in enumerate(events)
+    )
 
 
 def _cut(transcript: Transcript, lines: Sequence[bytes]) -> Recording:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue, StrictBool
 
 from harness.records import Record
 from harness.subject import Context, Reply, Subject, SubjectError
@@ -15,9 +16,9 @@ class ScriptedCall(Record):
     """A gate call with what the gate is to have answered."""
 
     gate: str
-    arguments: Json = None
-    ok: bool = True
-    result: Json = None
+    arguments: JsonValue = None
+    ok: StrictBool = True
+    result: JsonValue = None
 
 
 class ScriptedChild(Record):
@@ -26,8 +27,8 @@ class ScriptedChild(Record):
     medium: Medium = "conversation"
     prompt: str = ""
     turns: tuple["ScriptedTurn", ...] = Field(min_length=1)
-    terminated: bool = True
-    result: Json = None
+    terminated: StrictBool = True
+    result: JsonValue = None
 
 
 class ScriptedTurn(Record):
@@ -44,18 +45,22 @@ class ScriptedReply(Record):
     """A reply with everything an agent did on the way to it."""
 
     turns: tuple[ScriptedTurn, ...] = Field(min_length=1)
-    result: Json = None
-    terminated: bool = True
+    result: JsonValue = None
+    terminated: StrictBool = True
 
 
 Line = str | ScriptedReply
-Script = tuple[Line, ...]
+Script = Annotated[tuple[Line, ...], Field(min_length=1)]
 
 
 class Scripted(Subject):
-    """A flat list is successive turns; a list of lists goes by (seed − 1) modulo its length, a map by seed."""
+    """A flat list is successive turns; a list of lists goes by (seed − 1) modulo its size, a map by seed."""
 
-    replies: Script | tuple[Script, ...] | dict[int, Script] = Field(min_length=1)
+    replies: (
+        Script
+        | Annotated[tuple[Script, ...], Field(min_length=1)]
+        | Annotated[dict[int, Script], Field(min_length=1)]
+    )
 
     def identity(self) -> dict[str, Json]:
         """A hash stands for the script: every transcript begins with this."""
@@ -74,7 +79,7 @@ class Scripted(Subject):
         first = self.replies[0]
         if isinstance(first, tuple):
             chosen = self.replies[(seed - 1) % len(self.replies)]
-            assert isinstance(chosen, tuple)  # noqa: S101 - pydantic has seen to it: all are lists or none is
+            assert isinstance(chosen, tuple)  # pydantic has seen to it: all are lists or none is
             return chosen
         return self.replies  # type: ignore[return-value]
 
