@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from itertools import islice
 from typing import Any
 
 import re2
@@ -27,6 +28,12 @@ from harness.text import Folded
 
 MEMORY = 64 << 20
 """Bytes RE2 may use for one set of patterns; with its default of 8 MB it gives up its fast engine."""
+
+MOST_HITS = 200
+"""Places listed per rule and text; a reply that says one thing more often than this is judged no differently."""
+
+REACH = 300
+"""Characters on each side of a hit that `unless` sees, where the sentence is longer."""
 
 _NAME = re.compile(r"\{([a-z_]+)\}")
 _GAP = r"(?<!\\)\.|\[\^[^\]]*\]|\[[^\]]*\\[SWD][^\]]*\]|\\[SWD]|(?<!\\)\)"
@@ -62,34 +69,46 @@ class LexiconFile(BaseModel):
 
 @dataclass(frozen=True)
 class Rule:
-    """An entry made ready to match."""
+    """An entry made ready to match; `unless` is all its cancelling patterns in one, or None."""
 
     entry: Entry
     pattern: Any
-    unless: tuple[Any, ...]
+    unless: Any
 
-    def hits(self, folded: Folded, view: str, side: Side) -> Iterator[Hit]:
+    def hits(self, folded: Folded, view: "View", side: Side) -> Iterator[Hit]:
         """Every place where the pattern matches and nothing around it cancels it."""
-        for match in self.pattern.finditer(view):
-            start, end = match.span()
-            if end > start and not self._cancelled(folded, view, start, end):
-                first, last = folded.origin(start, end)
-                yield Hit.model_construct(
-                    rule=self.entry.id,
-                    group=self.entry.group,
-                    text=folded.original[first:last],
-                    start=first,
-                    end=last,
-                    side=side,
-                )
+        for match in islice(self._matches(folded, view), MOST_HITS):
+            first, last = folded.origin(*match)
+            yield Hit.model_construct(
+                rule=self.entry.id,
+                group=self.entry.group,
+                text=folded.original[first:last],
+                start=first,
+                end=last,
+                side=side,
+            )
 
-    def _cancelled(self, folded: Folded, view: str, start: int, end: int) -> bool:
-        if not self.unless:
-            return False
-        first, last = folded.sentence_at(start)
-        last = max(last, end)
-        marked = f"{view[first:start]}<{view[start:end]}>{view[end:last]}"
-        return any(pattern.search(marked) for pattern in self.unless)
+    def _matches(self, folded: Folded, view: "View") -> Iterator[tuple[int, int]]:
+        for match in self.pattern.finditer(view.searched):
+            start, end = match.span()
+            if end > start and not (
+                self.unless and self.unless.search(_marked(folded, view.text, start, end))
+            ):
+                yield start, end
+
+
+def _marked(folded: Folded, text: str, start: int, end: int) -> str:
+    """The hit's sentence with the hit between `<` and `>`; of an endless sentence only what is near."""
+    first, last = folded.sentence_at(start, REACH)
+    return f"{text[first:start]}<{text[start:end]}>{text[end : max(last, end)]}"
+
+
+class View:
+    """A folded text as RE2 takes it: bytes where they are one per character, which is much the faster."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.searched: str | bytes = text.encode("ascii") if text.isascii() else text
 
 
 class Lexicon:
@@ -117,7 +136,7 @@ class Lexicon:
                 where=self.name,
                 fix=f'add entries with group = "{group}"',
             )
-        return self._by_group[group].hits(folded, folded.text if view is None else view, side)
+        return self._by_group[group].hits(folded, View(folded.text if view is None else view), side)
 
 
 class _RuleSet:
@@ -131,15 +150,15 @@ class _RuleSet:
         self._sentinel = self._set.Add("")
         self._set.Compile()
 
-    def hits(self, folded: Folded, view: str, side: Side) -> list[Hit]:
+    def hits(self, folded: Folded, view: View, side: Side) -> list[Hit]:
         found: list[Hit] = []
         for index in self._candidates(view):
             found.extend(self._rules[index].hits(folded, view, side))
         return sorted(found, key=lambda hit: (hit.start, hit.end, hit.rule))
 
-    def _candidates(self, view: str) -> Sequence[int]:
+    def _candidates(self, view: View) -> Sequence[int]:
         """A set that runs out of memory answers like one that matched nothing, but for the sentinel."""
-        matched = self._set.Match(view)
+        matched = self._set.Match(view.searched)
         if matched is None or self._sentinel not in matched:
             return range(len(self._rules))
         return sorted(index for index in matched if index != self._sentinel)
@@ -234,7 +253,7 @@ def _duplicate_ids(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
 def _bad_guards(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
     for name, text in file.guards.items():
         try:
-            _compile(text, file, f"{where}: guard @{name}")
+            _compiled(_expand(text, file, f"{where}: guard @{name}"), f"{where}: guard @{name}")
         except SynthesisError as problem:
             yield problem
 
@@ -244,8 +263,9 @@ def _compile_entry(
 ) -> Rule | None:
     spot = f"{where}: entry {entry.id}"
     try:
-        pattern = _compile(entry.pattern, file, spot)
-        unless = tuple(_compile(_guard(text, file, spot), file, spot) for text in entry.unless)
+        pattern = _compiled(_expand(entry.pattern, file, spot), spot)
+        guards = [_expand(_guard(text, file, spot), file, spot) for text in entry.unless]
+        unless = _compiled("|".join(f"(?:{guard})" for guard in guards), spot) if guards else None
     except SynthesisError as problem:
         problems.append(problem)
         return None
@@ -263,18 +283,18 @@ def _guard(text: str, file: LexiconFile, spot: str) -> str:
     return file.guards[text[1:]]
 
 
-def _compile(text: str, file: LexiconFile, spot: str) -> Any:
-    expanded = _expand(text, file, spot)
+def _compiled(expanded: str, spot: str) -> Any:
     if gap := _UNBOUNDED.search(expanded):
         raise SynthesisError(
-            f"unbounded gap {gap.group()!r} in {text!r}",
+            f"unbounded gap {gap.group()!r} in {shown(expanded)!r}",
             where=spot,
             fix="write the gap's size, as in .{0,30}",
         )
     try:
         return re2.compile(f"(?m:{expanded})", _options())
     except re2.error as error:
-        what = f"the pattern {text!r} does not compile: {error.args[0].decode('utf-8', 'replace')}"
+        why = error.args[0].decode("utf-8", "replace")
+        what = f"the pattern {shown(expanded)!r} does not compile: {why}"
         raise SynthesisError(what, where=spot, fix="mend the pattern") from error
 
 

@@ -44,7 +44,7 @@ def load_scenarios(paths: Sequence[str | Path], options: LoadOptions = LoadOptio
     ]
     problems.extend(_clashing_names(scenarios))
     if problems:
-        raise Problems({str(problem): problem for problem in problems}.values())
+        raise Problems(problems)
     if not scenarios:
         where = ", ".join(str(path) for path in paths)
         raise SynthesisError(

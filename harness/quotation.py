@@ -7,7 +7,7 @@ import re
 
 _LETTER = re.compile("[^\n]")
 
-MASK = "\u25ae"
+MASK = "~"
 """Stands for each character of a quotation where only the speaker's own words count."""
 
 

@@ -123,11 +123,12 @@ class Folded:
             start += len(line) + 1
         return tuple(spans)
 
-    def sentence_at(self, position: int) -> tuple[int, int]:
-        """The sentence that holds a folded offset."""
-        start = self.text.rfind("\n", 0, position) + 1
-        end = self.text.find("\n", position)
-        return start, len(self.text) if end < 0 else end
+    def sentence_at(self, position: int, reach: int) -> tuple[int, int]:
+        """The sentence that holds a folded offset, or as much of it as lies within reach."""
+        nearest, furthest = max(0, position - reach), min(len(self.text), position + reach)
+        start = self.text.rfind("\n", nearest, position)
+        end = self.text.find("\n", position, furthest)
+        return nearest if start < 0 else start + 1, furthest if end < 0 else end
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,18 @@
 """`synthesis check` through its entry point: what it reads, writes, prints and answers."""
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
+from harness.progress import MOMENT, progress_bar
 from harness.resources import bundled
 from harness.version import VERSION
 
@@ -433,3 +436,31 @@ def test_schemas_are_listed_and_printed(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == (bundled("schemas") / "eval_case.schema.json").read_text("utf-8")
     assert main(["schema", "nope"]) == 1
     assert capsys.readouterr().err.startswith('synthesis: no schema "nope"\n  fix: use one of: ')
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_on_a_terminal_only_and_only_after_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress_bar("checking", 4) as advance:
+        assert advance is not None
+        advance(1)
+        assert terminal.getvalue() == ""
+        now = MOMENT
+        advance(2)
+        assert f"checking {'█' * 15}{'░' * 15} 2/4" in terminal.getvalue()
+        shown = terminal.getvalue()
+        advance(3)
+        assert terminal.getvalue() == shown
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress_bar("checking", 4) as advance:
+        assert advance is None

@@ -145,7 +145,8 @@ def test_child_medium_used_needs_a_turn_of_a_child_in_it() -> None:
     other = judge(agent(), child_medium_used="code")
     assert (other.status, other.reason) == ("failed", "no child used code; used: bash")
     idle = Recording().user("x")
-    idle.child("bash")
+    child = idle.child("code")
+    idle.add("child_start", child, medium="bash", prompt="never answered")
     assert status(idle.says("done").ends("done"), child_medium_used="bash") == "failed"
 
 

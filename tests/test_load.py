@@ -49,7 +49,10 @@ def test_paths_keep_the_order_they_are_given_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "body", [PYTHON, "def scenarios():\n    " + PYTHON.replace("scenarios = ", "return ")]
 )
-def test_python_gives_a_list_or_a_function_that_returns_one(tmp_path: Path, body: str) -> None:
+def test_python_gives_a_list_or_a_function_that_returns_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
     file = tmp_path / "s.py"
     file.write_text(body.format(name="made"))
     said: list[str] = []

@@ -250,6 +250,11 @@ def test_what_is_exactly_at_a_threshold_holds(tmp_path: Path, count: int) -> Non
     assert decide([row(tmp_path, [scores[1]])], min_worst=1 / count, min_mean=1 / count)[0] == Exit.HOLDS
 
 
+def test_a_shortfall_of_one_in_the_last_shown_place_fails() -> None:
+    assert reaches(0.85, 0.85)
+    assert not reaches(0.849999, 0.85)
+
+
 @given(shares, st.floats(0, 1))
 def test_rounding_never_fails_what_holds_and_never_hides_a_shortfall(
     scores: list[float], required: float

@@ -229,7 +229,9 @@ LATE = {
 
 
 @pytest.mark.parametrize("code", LATE.values(), ids=LATE.keys())
-def test_what_comes_after_the_timeout_is_not_in_the_transcript(tmp_path: Path, code: str) -> None:
+def test_what_comes_after_the_timeout_is_not_in_the_transcript(
+    tmp_path: Path, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def run_and_linger() -> tuple[Outcome, bytes]:
         outcome = await evaluate(write(tmp_path, code, timeout=0.2), tmp_path / "run")
         at_the_end = outcome.raw()
@@ -243,6 +245,7 @@ def test_what_comes_after_the_timeout_is_not_in_the_transcript(tmp_path: Path, c
     assert [event["type"] for event in outcome.events()] == ["start", "user", "error", "end"]
     assert outcome.error()[0] == "timeout"
     assert outcome.end()["reason"] == "timeout"
+    assert caplog.records == [], "asyncio complains of what nobody waits for"
 
 
 def test_a_cancelled_coroutine_may_tidy_up_before_the_trial_is_over(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import islice
 
 from harness import lexicon
 from harness.disclosure import vulnerability
@@ -19,9 +18,6 @@ OPTIONAL = frozenset({"left-whichever", "removed-pressure", "told-of-some-and-ot
 SUGGESTION = "suggested-you-could"
 SAFETY = "safety-order"
 SEVERAL = 2
-LONG, PLENTY = 50_000, 100
-"""In a reply longer than `LONG` characters no more than `PLENTY` places of each rule are looked for: a rule
-counts once, and collecting every repetition would take seconds."""
 
 
 class AgencyResult(CheckResult):
@@ -46,7 +42,8 @@ def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> AgencyResult
     user, reply = fold(turn.user), fold(turn.assistant)
     rules = words(settings.language)
     disclosed = bool(vulnerability(user, settings.language))
-    positive, negative = _own_words(rules, reply, "positive"), _own_words(rules, reply, "negative")
+    positive = rules.hits(reply, "positive", view=reply.own)
+    negative = rules.hits(reply, "negative", view=reply.own)
     starts = _sentence_starts(reply) if positive or negative else []
     positive = _one_move_per_question(positive, starts)
     negative = _without_optional_items(negative, positive, reply, starts)
@@ -78,19 +75,6 @@ def _plain_answer(reply: Folded) -> Hit:
     return Hit(rule="plain-answer", group="positive", text=reply.original, start=0, end=len(reply.original))
 
 
-def _own_words(rules: Lexicon, reply: Folded, group: str) -> list[Hit]:
-    """Hits outside quotations."""
-    if len(reply.text) <= LONG:
-        return rules.hits(reply, group, view=reply.own)
-    found = [
-        hit
-        for rule in rules.rules
-        if rule.entry.group == group
-        for hit in islice(rule.hits(reply, reply.own, "assistant"), PLENTY)
-    ]
-    return sorted(found, key=lambda hit: (hit.start, hit.end, hit.rule))
-
-
 def _sentence_starts(reply: Folded) -> list[int]:
     """Where each sentence begins in the original."""
     return [reply.origin(start, start)[0] for start, _ in reply.sentences]
@@ -120,7 +104,7 @@ def _without_optional_items(
     first = reply.origin(reply.items[0], reply.items[0])[0]
     if not _offered_as_optional(positive, bisect_right(starts, first) - 2, starts):
         return negative
-    end = reply.origin(*reply.sentence_at(reply.items[-1]))[1]
+    end = reply.origin(*reply.sentence_at(reply.items[-1], len(reply.text)))[1]
     return [hit for hit in negative if hit.rule not in STEPS or not first <= hit.start < end]
 
 

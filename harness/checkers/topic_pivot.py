@@ -12,11 +12,13 @@ from harness.similarity import similarity
 from harness.text import Folded, extract_anchor, fold
 
 BORDERLINE = 0.30
+KEPT = 2
+"""The balance below which a reply as a whole speaks of other things."""
 HELD = 2
 """The balance from which a sentence that looks like a turn elsewhere is about the matter after all."""
-RETURNED = 4
+RETURNED = 5
 """The balance from which a reply, after a turn elsewhere, counts as back on the matter."""
-ELSEWHERE = -6
+ELSEWHERE = -3
 """The balance of the last two sentences at which a reply has ended up with other things."""
 PIVOT_GROUPS = ("topic_changer", "generic_advice", "list_style", "small_talk")
 
@@ -115,8 +117,8 @@ def _leaves(hit: Hit, reply: Folded, ties: list[Tie]) -> bool:
 
 def _drift(reply: Folded, ties: list[Tie]) -> list[Hit]:
     """A reply that speaks of other things on the whole, or where it ends up."""
-    if balance(ties) < 0:
-        return _as_hits("other-things", "topic_changer", reply, [tie for tie in ties if tie.balance < 0])
+    if balance(ties) < KEPT:
+        return _as_hits("other-things", "topic_changer", reply, [tie for tie in ties if tie.balance < KEPT])
     if balance(ties[-2:]) <= ELSEWHERE:
         return _as_hits("ends-elsewhere", "topic_changer", reply, ties[-2:])
     return []
