@@ -23,7 +23,7 @@ from harness.records import CheckResult, Status, Turn
 from harness.settings import CheckSettings
 
 FOLDS = 10
-STATUSES: tuple[Status, ...] = ("passed", "failed", "not_applicable")
+STATUSES: tuple[Status, ...] = ("passed", "failed", "not_applicable", "error")
 Row = dict[str, Any]
 Judged = list[tuple[bool | None, CheckResult]]
 

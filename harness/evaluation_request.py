@@ -52,9 +52,8 @@ class EvaluationRequest:
         options = LoadOptions(recursive=self.recursive, data_only=self.data_only, warn=warn)
         scenarios = load_scenarios(self.paths or (bundled("scenarios"),), options)
         plan = plan_trials(scenarios, seeds, self.scenarios, self.tags)
-        make_stamp(
-            plan.scenarios, settings.check
-        )  # words that are missing are an error now, not after the run
+        # Words that are missing are an error now, not after the run.
+        make_stamp(plan.scenarios, settings.check)
         notes = _notes(plan) if self.seeds is not None else ()
         return ResolvedEvaluation(self, plan, settings, thresholds, jobs, timeout, keep, notes)
 

@@ -30,7 +30,7 @@ MEMORY = 64 << 20
 """Bytes RE2 may use for one set of patterns; with its default of 8 MB it gives up its fast engine."""
 
 MOST_HITS = 200
-"""Places listed per rule and text; a reply that says one thing more often than this is judged no differently."""
+"""Places listed per rule and text; one who says a thing more often than this is judged no differently."""
 
 REACH = 300
 """Characters on each side of a hit that `unless` sees, where the sentence is longer."""
@@ -265,6 +265,9 @@ def _compile_entry(
     try:
         pattern = _compiled(_expand(entry.pattern, file, spot), spot)
         guards = [_expand(_guard(text, file, spot), file, spot) for text in entry.unless]
+        for text, guard in zip(entry.unless, guards, strict=True):
+            if not text.startswith("@"):
+                _compiled(guard, spot)  # alone: "(" and ")" would be fine together
         unless = _compiled("|".join(f"(?:{guard})" for guard in guards), spot) if guards else None
     except SynthesisError as problem:
         problems.append(problem)

@@ -11,8 +11,8 @@ in it a word taken gives 1 and a new one takes 2.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from harness import lexicon
 from harness.records import Hit
@@ -27,8 +27,7 @@ _VERBAL = ("ing", "ed", "es")
 _NEUTRAL = ("common_word", "abstract_word", "plain_word", "talking", "number_word", "tens_word")
 
 
-@dataclass(frozen=True)
-class Matter:
+class Matter(NamedTuple):
     """What can be taken up: stems, numbers and fields of a message, and whether others appear in it."""
 
     stems: frozenset[str]
@@ -37,8 +36,7 @@ class Matter:
     persons: bool
 
 
-@dataclass(frozen=True)
-class Tie:
+class Tie(NamedTuple):
     """One sentence, in folded offsets, with its words counted by kind."""
 
     start: int
@@ -74,7 +72,7 @@ def matter_of(user: Folded, disclosed: Sequence[Hit], language: str) -> Matter:
     parts = [part.span() for part in _CLAUSE.finditer(user.text)]
     told = [part for part in parts if _tells(user, part, disclosed, known)]
     said = [word for start, end in told or parts for word in WORD.findall(user.text, start, end)]
-    kinds = [known.word(word) for word in said if word not in known.function]
+    kinds = [word for word in map(known.word, said) if word.kind != "function"]
     return Matter(
         stems=frozenset(kind.stem for kind in kinds),
         numbers=frozenset(known.numbers(said)),
@@ -103,25 +101,32 @@ def ties(matter: Matter, reply: Folded, language: str) -> list[Tie]:
 
 
 def _tie(matter: Matter, start: int, end: int, said: Sequence[str], known: "_Vocabulary") -> Tie:
-    counts = dict.fromkeys(("taken", "field", "feeling", "away", "new", "neutral"), 0)
-    words = {known.word(word) for word in said if word not in known.function}
-    for word in words:
-        if word.stem in matter.stems:
-            counts["taken"] += 1
+    taken = field = 0
+    kinds = {"feeling": 0, "away": 0, "new": 0, "neutral": 0}
+    words = {word.stem: word for word in map(known.word, said) if word.kind != "function"}
+    for stem, word in words.items():
+        if stem in matter.stems:
+            taken += 1
         elif not word.fields.isdisjoint(matter.fields):
-            counts["field"] += 1
+            field += 1
         else:
-            counts[word.kind] += 1
+            kinds[word.kind] += 1
     if matter.numbers:
-        counts["taken"] += len(known.numbers(said) & matter.numbers)
-    person = sum(word in known.pronouns for word in said) if matter.persons else 0
-    del counts["neutral"]
-    personal = len(said) <= SHORT or not known.personal.isdisjoint(said)
-    return Tie(start=start, end=end, person=person, personal=personal, **counts)
+        taken += len(known.numbers(said) & matter.numbers)
+    return Tie(
+        start=start,
+        end=end,
+        taken=taken,
+        field=field,
+        feeling=kinds["feeling"],
+        person=sum(word in known.pronouns for word in said) if matter.persons else 0,
+        away=kinds["away"],
+        new=kinds["new"],
+        personal=len(said) <= SHORT or not known.personal.isdisjoint(said),
+    )
 
 
-@dataclass(frozen=True)
-class _Word:
+class _Word(NamedTuple):
     stem: str
     kind: str
     fields: frozenset[str]
@@ -154,7 +159,9 @@ class _Vocabulary:
 
     def _word(self, word: str) -> _Word:
         stem, form = self._stem(word), _singular(word)
-        if form in self._feeling:
+        if word in self.function:
+            kind = "function"
+        elif form in self._feeling:
             kind = "feeling"
         elif form in self._away:
             kind = "away"

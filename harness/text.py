@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 
 from harness.quotation import mask_quotations
@@ -177,6 +177,7 @@ class _Editor:
             self.text = text
 
 
+@lru_cache(maxsize=16)
 def fold(text: str) -> Folded:
     """One sentence a line, in plain lower-case characters, with a map back to the original."""
     editor = _Editor(_plain(text))

@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from harness import load_cases, run_all_cases
 from harness.cli import main
+from harness.console import console
 from harness.progress import MOMENT, progress_bar
+from harness.records import Failure
+from harness.renderers.check_summary import render
 from harness.resources import bundled
 from harness.version import VERSION
 
@@ -222,8 +226,9 @@ def test_a_schema_of_ones_own(good: str, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("out", [".", "good.jsonl/report.json", "/proc/none/report.json"])
 def test_an_out_that_cannot_be_written_is_said_before_anything_runs(
-    good: str, out: str, capsys: pytest.CaptureFixture[str]
+    good: str, out: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delattr("harness.check.run_all_cases")
     assert main(["check", good, "--out", out]) == 1
     said = capsys.readouterr()
     assert said.err.startswith(f"synthesis: {out}: ")
@@ -304,7 +309,7 @@ HOSTILE = "\x1b[31mred\x1b[0m\x1b]0;title\x07 [bold red]markup[/] \u202eleft\u20
 
 def test_hostile_text_never_reaches_the_terminal_raw() -> None:
     """In evidence, in a slice's name, and, where the file is refused, in ids, keys and names of checks."""
-    claim = f"I promise {HOSTILE} you'll be fine. I know exactly how you feel{HOSTILE}."
+    claim = f"I pro\u202emise you\u2066'll be fine. I know exactly how you feel{HOSTILE}."
     Path("hostile.jsonl").write_text(row(1, claim, tags=[f"slice:{HOSTILE}"]))
     done = synthesis("check", "hostile.jsonl", FORCE_COLOR="1", TERM="xterm-256color")
     assert done.returncode == 2
@@ -324,6 +329,21 @@ def test_hostile_text_never_reaches_the_terminal_raw() -> None:
         assert done.returncode == 1
         assert UNPRINTABLE.findall(done.stderr) == []
         assert "\\x1b[31mred" in done.stderr
+
+
+def test_hostile_evidence_and_names_of_checks_are_rendered_as_plain_text(
+    good: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a checker from another package may bring them."""
+    report = run_all_cases(load_cases(good))
+    evidence: dict[str, object] = {HOSTILE: HOSTILE, "hits": [HOSTILE], "score": None}
+    failure = Failure(id=HOSTILE, failed=(HOSTILE,), evidence=evidence, expected_failure=False)
+    summary = report.summary.model_copy(update={"lost_catches": (HOSTILE,)})
+    render(report.model_copy(update={"failures": (failure,), "summary": summary}), console(), Path(HOSTILE))
+    out = capsys.readouterr().out
+    assert UNPRINTABLE.findall(out) == []
+    assert out.count("[bold red]markup[/]") == 7
+    assert out.count("\\x1b[31mred") == 7
 
 
 def test_a_hostile_file_name_is_shown_harmlessly(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from scenario_files import (
@@ -26,7 +26,7 @@ from scenario_files import (
 from harness.decide import RunOutcome, Thresholds
 from harness.evaluate import Display, Evaluation, EvaluationOptions, Why, read_report
 from harness.plan import Plan, plan_trials
-from harness.run import RunOptions
+from harness.run import RunOptions, Stop
 from harness.run_directory import claim_default, claim_new, claim_resumed
 from harness.transcript import read_transcript
 
@@ -166,6 +166,33 @@ def test_a_run_with_links_in_it_is_not_gone_on_with(tmp_path: Path, link: str) -
     assert result.returncode == 1
     assert f"{path}: a link lies where the run writes" in result.stderr
     assert (tree(outside) or outside.read_bytes()) == before
+
+
+# Stopping
+
+
+@pytest.mark.parametrize(
+    ("asked", "dropped"),
+    [
+        (["interrupted"], False),
+        (["interrupted", "fail-fast"], False),
+        (["fail-fast", "fail-fast", "interrupted"], False),
+        (["interrupted", "interrupted"], True),
+        (["fail-fast", "interrupted", "interrupted"], True),
+    ],
+)
+def test_only_a_second_interrupt_drops_what_runs(
+    asked: list[Literal["interrupted", "fail-fast"]], dropped: bool
+) -> None:
+    async def run() -> None:
+        stop = Stop(tasks={asyncio.create_task(asyncio.sleep(0))})
+        for reason in asked:
+            stop.ask(reason)
+        (outcome,) = await asyncio.gather(*stop.tasks, return_exceptions=True)
+        assert isinstance(outcome, asyncio.CancelledError) is dropped
+        assert stop.reason == asked[0]
+
+    asyncio.run(run())
 
 
 # A killed process
@@ -335,6 +362,23 @@ def test_many_trials_at_once_are_kept_apart(tmp_path: Path) -> None:
 
 
 CRASHES = """
+from harness.subject import Reply, Subject
+
+class Session:
+    async def reply(self, message):
+        raise ValueError("lone \\ud800")
+
+    async def close(self):
+        pass
+
+class Broken(Subject):
+    def open(self, context):
+        return Session()
+
+class Nameless(Broken):
+    def identity(self):
+        return {"type": object()}
+
 def crash(how):
     def answer(prompt, context):
         if how == "raise":
@@ -358,6 +402,8 @@ def entry(name, subject):
 
 scenarios = [entry(how, crash(how)) for how in ("raise", "exit", "surrogate", "object", "remove", "fine")]
 scenarios.append(entry("maker", maker))
+scenarios.append(entry("session", lambda scenario, seed: Broken()))
+scenarios.append(entry("nameless", lambda scenario, seed: Nameless()))
 """
 
 
@@ -367,10 +413,12 @@ def test_one_trial_s_crash_never_touches_another(tmp_path: Path) -> None:
     found = {name: trial for name, _, trial in trials(report_of(tmp_path / "out"))}
     assert {name for name, trial in found.items() if trial["score"] == 1} == {"fine", "remove"}
     assert {name for name, trial in found.items() if trial["status"] == "error"} == {
-        "raise", "exit", "surrogate", "object", "maker",
+        "raise", "exit", "surrogate", "object", "maker", "session", "nameless",
     }  # fmt: skip
     assert found["raise"]["error"].startswith("ValueError: ")
     assert found["maker"]["error"] == "SystemExit: 0"
+    assert found["session"]["error"] == "ValueError: lone \\ud800"
+    assert found["nameless"]["error"].startswith("TypeError: ")
     for path in (tmp_path / "out" / "transcripts").iterdir():
         transcript = read_transcript(path)
         assert transcript.end is not None

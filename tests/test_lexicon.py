@@ -7,7 +7,7 @@ import pytest
 
 from harness import lexicon
 from harness.errors import SynthesisError
-from harness.lexicon import Lexicon, load, parse
+from harness.lexicon import Lexicon, View, load, parse
 from harness.text import fold
 
 ENTRY = """
@@ -64,6 +64,7 @@ def complaint(source: str | bytes) -> str:
         ("be (?:fine", "be {mood}(?:fine", 'no word list "mood"', "define it under [words]; known: none"),
         ("why =", "unless = ['@question']\nwhy =", 'no guard "@question"', "define it under [guards]"),
         ("why =", "unless = ['(']\nwhy =", "'(' does not compile", "mend the pattern"),
+        ("why =", "unless = ['(', ')']\nwhy =", "'(' does not compile", "mend the pattern"),
     ],
 )
 def test_a_mistake_is_named_with_file_entry_and_fix(replaced: str, by: str, said: str, fix: str) -> None:
@@ -215,6 +216,21 @@ def test_unless_sees_one_sentence_and_each_hit_by_itself() -> None:
     assert found(words, "go now, go") == [("go", 8, 10)]
 
 
+def test_unless_sees_what_is_near_in_an_endless_sentence() -> None:
+    words = lexicon_of(entry(pattern="go", unless=["not", "never"]))
+    near, far = "x " * 20, "x " * 400
+    assert found(words, f"not {near}go") == []
+    assert found(words, f"go {near}never") == []
+    assert len(found(words, f"not {far}go {far}never")) == 1
+
+
+def test_evidence_is_bounded_per_rule() -> None:
+    """A reply made of one phrase does not make a report of a hundred megabytes."""
+    words = lexicon_of(entry(identity="a", pattern="go"), entry(identity="b", pattern="no"))
+    hits = words.hits(fold("go " * 1000 + "no"), "g")
+    assert [hit.rule for hit in hits] == ["a"] * lexicon.MOST_HITS + ["b"]
+
+
 def test_unless_reads_the_view_that_was_matched() -> None:
     words = lexicon_of(entry(pattern="go", unless=["away"]))
     reply = fold('so "away" go')
@@ -257,8 +273,8 @@ def test_patterns_too_large_together_are_an_error(monkeypatch: pytest.MonkeyPatc
 def test_the_set_proposes_only_rules_that_match() -> None:
     words = lexicon_of(*(entry(identity=f"r-{n}", pattern=f"\\bw{n}\\b") for n in range(5)))
     [rule_set] = words._by_group.values()
-    assert list(rule_set._candidates("w3 w1")) == [1, 3]
-    assert list(rule_set._candidates("none of them")) == []
+    assert list(rule_set._candidates(View("w3 w1"))) == [1, 3]
+    assert list(rule_set._candidates(View("none of them"))) == []
 
 
 def test_an_unknown_language_lists_those_there_are() -> None:

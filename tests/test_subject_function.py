@@ -235,17 +235,36 @@ def test_what_comes_after_the_timeout_is_not_in_the_transcript(
     async def run_and_linger() -> tuple[Outcome, bytes]:
         outcome = await evaluate(write(tmp_path, code, timeout=0.2), tmp_path / "run")
         at_the_end = outcome.raw()
-        await asyncio.sleep(1)
+        while not (outcome.workspace() / "late").exists():
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)
         return outcome, at_the_end
 
-    outcome, at_the_end = asyncio.run(run_and_linger())
-    assert (outcome.workspace() / "late").exists(), "the function did come back, late"
+    outcome, at_the_end = asyncio.run(asyncio.wait_for(run_and_linger(), 8))
     assert outcome.raw() == at_the_end
     assert b"late" not in at_the_end
     assert [event["type"] for event in outcome.events()] == ["start", "user", "error", "end"]
     assert outcome.error()[0] == "timeout"
     assert outcome.end()["reason"] == "timeout"
     assert caplog.records == [], "asyncio complains of what nobody waits for"
+
+
+def test_a_function_that_comes_back_after_the_run_is_over_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complaints: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", complaints.append)
+    code = """
+        import time
+        def answer(prompt, context):
+            time.sleep(1)
+            return "too late"
+        """
+    assert answered(tmp_path, code, timeout=0.1).error()[0] == "timeout"
+    (left,) = [thread for thread in threading.enumerate() if thread.name == "subject answer"]
+    left.join(10)
+    assert not left.is_alive()
+    assert complaints == []
 
 
 def test_a_cancelled_coroutine_may_tidy_up_before_the_trial_is_over(tmp_path: Path) -> None:

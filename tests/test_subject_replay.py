@@ -155,6 +155,10 @@ def _cut_off(lines: list[bytes]) -> list[bytes]:
     return [*lines[:-1], lines[-1][:-5]]
 
 
+def _more_after_the_end(lines: list[bytes]) -> list[bytes]:
+    return [*lines, b'{"v":1,"se']
+
+
 def _failed(lines: list[bytes]) -> list[bytes]:
     end = json.loads(lines[-1])
     error = {**end, "type": "error", "kind": "timeout", "message": "too slow"}
@@ -213,6 +217,7 @@ CHANGED = "is not as it was recorded"
 SPOILT: list[tuple[Callable[[list[bytes]], list[bytes]], str]] = [
     (_without_end, NEVER_FINISHED + "the transcript has no end"),
     (_cut_off, NEVER_FINISHED + "its last line is missing or cut off"),
+    (_more_after_the_end, NEVER_FINISHED + "its last line is missing or cut off"),
     (_nothing, NEVER_FINISHED + "its last line is missing or cut off"),
     (_failed, NEVER_FINISHED + "timeout: too slow"),
     (_reformatted, CHANGED),

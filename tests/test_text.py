@@ -223,11 +223,22 @@ def test_what_is_no_quotation_stays(written: str) -> None:
     assert folded.own == folded.text
 
 
-@pytest.mark.parametrize("position", [0, 3, 8, 12])
-def test_the_sentence_around_a_place(position: int) -> None:
+@pytest.mark.parametrize(
+    ("position", "reach", "around"),
+    [
+        (0, 99, "one two."),
+        (3, 99, "one two."),
+        (8, 99, "one two."),
+        (9, 99, "six ten"),
+        (12, 99, "six ten"),
+        (4, 2, "e tw"),
+        (12, 2, "ix t"),
+    ],
+)
+def test_the_sentence_around_a_place_within_reach(position: int, reach: int, around: str) -> None:
     folded = fold("One two. Six ten")
-    expected = (0, 8) if position <= 8 else (9, 16)
-    assert folded.sentence_at(position) == expected
+    start, end = folded.sentence_at(position, reach)
+    assert folded.text[start:end] == around
 
 
 @pytest.mark.parametrize(

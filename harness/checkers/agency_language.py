@@ -62,12 +62,21 @@ def _decide(positive: list[Hit], negative: list[Hit]) -> AgencyResult:
     return AgencyResult(
         status="passed" if passed else "failed",
         passed=passed,
-        reason=f"{distinct_rules(positive)} leave the choice, {distinct_rules(negative)} take it",
+        reason=_reason(positive, negative),
         score=score,
         pos_hits=distinct_texts(positive),
         neg_hits=distinct_texts(negative),
         spans=tuple(sorted([*positive, *negative], key=lambda hit: (hit.start, hit.end, hit.rule))),
     )
+
+
+def _reason(positive: list[Hit], negative: list[Hit]) -> str:
+    if not positive and not negative:
+        return "nothing in it leaves a choice"
+    telling = negative or positive
+    first = min(telling, key=lambda hit: hit.start)
+    counts = f"{distinct_rules(positive)} leave the choice, {distinct_rules(negative)} take it"
+    return f"{counts}: {first.text[:80]!r} ({first.rule})"
 
 
 def _plain_answer(reply: Folded) -> Hit:
