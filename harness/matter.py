@@ -10,8 +10,10 @@ in it a word taken gives 1 and a new one takes 2.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from harness import lexicon
@@ -70,7 +72,8 @@ def matter_of(user: Folded, disclosed: Sequence[Hit], language: str) -> Matter:
     """What the person's message gives a reply to take up: not the task that a disclosure came along with."""
     known = _vocabulary(language)
     parts = [part.span() for part in _CLAUSE.finditer(user.text)]
-    told = [part for part in parts if _tells(user, part, disclosed, known)]
+    shown = _Spans(disclosed)
+    told = [part for part in parts if not _asks(user, part, known) or shown.touch(*user.origin(*part))]
     said = [word for start, end in told or parts for word in WORD.findall(user.text, start, end)]
     kinds = [word for word in map(known.word, said) if word.kind != "function"]
     return Matter(
@@ -81,13 +84,23 @@ def matter_of(user: Folded, disclosed: Sequence[Hit], language: str) -> Matter:
     )
 
 
-def _tells(user: Folded, part: tuple[int, int], disclosed: Sequence[Hit], known: "_Vocabulary") -> bool:
-    """Whether a clause is more than a request: it shows something, or does not ask."""
-    start, end = user.origin(*part)
-    if any(hit.start < end and hit.end > start for hit in disclosed):
-        return True
+def _asks(user: Folded, part: tuple[int, int], known: "_Vocabulary") -> bool:
+    """Whether a clause is a request or a question, or has no word in it."""
     first = WORD.search(user.text, *part)
-    return first is not None and first.group() not in known.openers and user.text[part[1] - 1] != "?"
+    return first is None or first.group() in known.openers or user.text[part[1] - 1] == "?"
+
+
+class _Spans:
+    """Places in a text, to be asked which stretches they touch."""
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        places = sorted((hit.start, hit.end) for hit in hits)
+        self._starts = [start for start, _ in places]
+        self._reach = list(accumulate((end for _, end in places), max))
+
+    def touch(self, start: int, end: int) -> bool:
+        before = bisect_left(self._starts, end)
+        return before > 0 and self._reach[before - 1] > start
 
 
 def ties(matter: Matter, reply: Folded, language: str) -> list[Tie]:
@@ -143,16 +156,15 @@ class _Vocabulary:
         self.persons = self.pronouns | frozenset(lists["person_noun"])
         self._same = {word: name for name in lists if name.startswith("same_") for word in lists[name]}
         self._fields: dict[str, set[str]] = {}
-        for name in lists:
-            if name.startswith("field_"):
-                for word in lists[name]:
-                    self._fields.setdefault(self._stem(word), set()).add(name)
+        for name, listed in lists.items():
+            for word in listed if name.startswith("field_") else ():
+                self._fields.setdefault(self._stem(word), set()).add(name)
         self._feeling = frozenset(map(_singular, lists["feeling"]))
         self._away = frozenset(
             _singular(word) for name in lists if name.startswith("away_") for word in lists[name]
         )
-        listed = (_singular(word) for name in _NEUTRAL for word in lists[name])
-        self._neutral = self.function.union(listed)
+        plain = (_singular(word) for name in _NEUTRAL for word in lists[name])
+        self._neutral = self.function.union(plain)
         units = {word: value for value, word in enumerate(lists["number_word"])}
         self._numbers = units | {word: 10 * value for value, word in enumerate(lists["tens_word"])}
         self.word = lru_cache(maxsize=1 << 15)(self._word)

@@ -76,7 +76,7 @@ def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> PivotResult:
 
 
 def _decide(signals: Signals, threshold: float) -> tuple[str, bool]:
-    """The order matters: a pivot outranks an acknowledgement unless the reply is plainly about the same thing."""
+    """The order matters: a pivot outranks an acknowledgement unless the reply is plainly on it."""
     if signals.pivoted and signals.similarity < threshold:
         return "pivoted away", False
     if signals.acknowledged and signals.followed:
@@ -99,7 +99,7 @@ def _acknowledgements(reply: Folded, ties: list[Tie], language: str) -> list[Hit
 
 
 def _follow_ups(reply: Folded, ties: list[Tie], language: str) -> list[Hit]:
-    """Signs, anywhere in the reply, that it remains with what was said; a reply of one sentence can do both."""
+    """Signs, anywhere in the reply, that it remains with what was said; one sentence can do both."""
     later = [tie for tie in ties[1:] or ties if tie.balance > 0]
     return [*words(language).hits(reply, "follow_up"), *_as_hits("still-on-it", "follow_up", reply, later)]
 
@@ -115,13 +115,11 @@ def _leaving(marked: list[Hit], reply: Folded, ties: list[Tie]) -> list[Hit]:
     """The hits whose sentence holds little of the matter, as does all that comes after it."""
     if not marked:
         return []
-    ends = [reply.origin(tie.start, tie.end)[1] for tie in ties]
+    ends = [reply.origin(tie.end, tie.end)[0] for tie in ties]
     rests = list(accumulate(tie.balance for tie in reversed(ties)))[::-1]
     places = [(hit, bisect_right(ends, hit.start)) for hit in marked]
     return [
-        hit
-        for hit, at in places
-        if at == len(ties) or (ties[at].balance < HELD and rests[at] < RETURNED)
+        hit for hit, at in places if at == len(ties) or (ties[at].balance < HELD and rests[at] < RETURNED)
     ]
 
 
