@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness import lexicon
+from harness import lexicon, lexicon_file
 from harness.errors import SynthesisError
 from harness.lexicon import Lexicon, View, load, parse
 from harness.text import fold
@@ -264,7 +264,7 @@ def test_a_set_that_gives_up_does_not_lose_hits(answer: list[int] | None) -> Non
 
 
 def test_patterns_too_large_together_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexicon, "MEMORY", 1 << 19)
+    monkeypatch.setattr(lexicon_file, "MEMORY", 1 << 19)
     rules = [entry(identity=f"r-{n}", pattern=f"a.{{0,300}}b{n}") for n in range(64)]
     with pytest.raises(SynthesisError, match=r"guide/en\.toml: .*too large together\n  fix: .*gaps"):
         lexicon_of(*rules)

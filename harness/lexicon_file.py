@@ -1,0 +1,173 @@
+"""The file of a lexicon: its shape, and everything that can be wrong with it."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import re2
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.errors import Problems, SynthesisError
+from harness.problems import shown
+
+MEMORY = 64 << 20
+"""Bytes RE2 may use for one set of patterns; with its default of 8 MB it gives up its fast engine."""
+
+_NAME = re.compile(r"\{([a-z_]+)\}")
+_GAP = r"(?<!\\)\.|\[\^[^\]]*\]|\[[^\]]*\\[SWD][^\]]*\]|\\[SWD]|(?<!\\)\)"
+_UNBOUNDED = re.compile(rf"(?:{_GAP})(?:[*+]|\{{\d+,\}})")
+_DEEPEST = 10
+"""Word lists may be made of word lists, but not of themselves."""
+
+
+class Entry(BaseModel):
+    """One rule: what it is called, what it matches, why it counts, and the examples that test it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    group: str = Field(min_length=1)
+    pattern: str = Field(min_length=1)
+    unless: tuple[str, ...] = ()
+    why: str = Field(min_length=1)
+    match: tuple[str, ...] = Field(min_length=1)
+    no_match: tuple[str, ...] = Field(min_length=1)
+
+
+class LexiconFile(BaseModel):
+    """The shape of a lexicon file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: str
+    words: dict[str, tuple[str, ...]] = {}
+    guards: dict[str, str] = {}
+    entry: tuple[Entry, ...] = Field(min_length=1)
+
+
+def read_file(source: bytes, where: str) -> LexiconFile:
+    """The file's content, if its shape is right."""
+    try:
+        data = tomllib.loads(source.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SynthesisError(f"not readable as TOML: {error}", where=where, fix="mend the syntax") from error
+    try:
+        return LexiconFile.model_validate(data)
+    except ValidationError as error:
+        raise Problems(_shape_problems(error, data, where)) from error
+
+
+def pattern_problems(file: LexiconFile, where: str) -> list[SynthesisError]:
+    """Ids used twice, and guards that no entry may ever use but that are wrong all the same."""
+    return [*_duplicate_ids(file, where), *_bad_guards(file, where)]
+
+
+def compile_entry(entry: Entry, file: LexiconFile, where: str) -> tuple[Any, Any]:
+    """The entry's pattern, and all that cancels it in one pattern, or None."""
+    spot = f"{where}: entry {entry.id}"
+    pattern = _compiled(_expand(entry.pattern, file, spot), spot)
+    guards = [_expand(_guard(text, file, spot), file, spot) for text in entry.unless]
+    for text, guard in zip(entry.unless, guards, strict=True):
+        if not text.startswith("@"):
+            _compiled(guard, spot)  # alone: "(" and ")" would be fine together
+    return pattern, _compiled("|".join(f"(?:{guard})" for guard in guards), spot) if guards else None
+
+
+def _shape_problems(error: ValidationError, data: dict[str, Any], where: str) -> Iterator[SynthesisError]:
+    for detail in error.errors():
+        place, *rest = detail["loc"]
+        if place == "entry" and rest:
+            index, *inside = rest
+            entry = data["entry"][index]
+            name = entry.get("id") if isinstance(entry, dict) else None
+            spot = f"{where}: entry {f'number {int(index) + 1}' if name is None else shown(name)}"
+            known = list(Entry.model_fields)
+        else:
+            inside, spot, known = list(detail["loc"]), where, list(LexiconFile.model_fields)
+        key = shown(".".join(str(part) for part in inside) or "entry")
+        yield SynthesisError(
+            f'"{key}": {detail["msg"]}', where=spot, fix=_shape_fix(detail["type"], key, known)
+        )
+
+
+def _shape_fix(kind: str, key: str, known: list[str]) -> str:
+    if kind == "extra_forbidden":
+        return f'remove "{key}"; the known keys are {", ".join(known)}'
+    if key in ("match", "no_match"):
+        return f'give "{key}" at least one example sentence'
+    if kind == "missing":
+        return f'add "{key}"'
+    return f'correct "{key}"'
+
+
+def _duplicate_ids(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
+    seen: set[str] = set()
+    for entry in file.entry:
+        if entry.id in seen:
+            yield SynthesisError(
+                "the id is used twice", where=f"{where}: entry {entry.id}", fix="give each entry its own id"
+            )
+        seen.add(entry.id)
+
+
+def _bad_guards(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
+    for name, text in file.guards.items():
+        try:
+            _compiled(_expand(text, file, f"{where}: guard @{name}"), f"{where}: guard @{name}")
+        except SynthesisError as problem:
+            yield problem
+
+
+def _guard(text: str, file: LexiconFile, spot: str) -> str:
+    if not text.startswith("@"):
+        return text
+    if text[1:] not in file.guards:
+        known = ", ".join(f"@{name}" for name in file.guards) or "none"
+        raise SynthesisError(
+            f'no guard "{text}"', where=spot, fix=f"define it under [guards]; known: {known}"
+        )
+    return file.guards[text[1:]]
+
+
+def _compiled(expanded: str, spot: str) -> Any:
+    if gap := _UNBOUNDED.search(expanded):
+        raise SynthesisError(
+            f"unbounded gap {gap.group()!r} in {shown(expanded)!r}",
+            where=spot,
+            fix="write the gap's size, as in .{0,30}",
+        )
+    try:
+        return re2.compile(f"(?m:{expanded})", re2_options())
+    except re2.error as error:
+        why = error.args[0].decode("utf-8", "replace")
+        what = f"the pattern {shown(expanded)!r} does not compile: {why}"
+        raise SynthesisError(what, where=spot, fix="mend the pattern") from error
+
+
+def _expand(text: str, file: LexiconFile, spot: str) -> str:
+    """The pattern with every `{name}` replaced by its words."""
+
+    def listed(match: re.Match[str]) -> str:
+        if match[1] not in file.words:
+            known = ", ".join(f"{{{name}}}" for name in file.words) or "none"
+            raise SynthesisError(
+                f'no word list "{match[1]}"', where=spot, fix=f"define it under [words]; known: {known}"
+            )
+        return f"(?:{'|'.join(file.words[match[1]])})"
+
+    for _ in range(_DEEPEST):
+        if not _NAME.search(text):
+            return text
+        text = _NAME.sub(listed, text)
+    raise SynthesisError(
+        "a word list is made of itself", where=spot, fix="let no list under [words] name itself"
+    )
+
+
+def re2_options() -> Any:
+    """Enough memory, and no word of its own on standard error."""
+    options = re2.Options()
+    options.max_mem = MEMORY
+    options.log_errors = False
+    return options
