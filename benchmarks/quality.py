@@ -1,4 +1,4 @@
-"""How good the checkers are on labelled exchanges: `python -m benchmarks.quality FILE.jsonl … [--errors CHECK]`.
+"""How good the checkers are on labelled exchanges: `python -m benchmarks.quality FILE.jsonl …`.
 
 Rows have `user`, `assistant` and `label` (or `expected`): true, false, or null where `topic_pivot` should
 not apply. A flagged reply is one the check fails. Not applicable against a true or false label counts as

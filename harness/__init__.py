@@ -6,7 +6,7 @@ The public names; each is loaded when it is first used, so that `import harness`
 import importlib
 from typing import TYPE_CHECKING
 
-from harness.version import VERSION as __version__
+from harness.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
     from harness.api import check_agency as check_agency

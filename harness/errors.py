@@ -53,7 +53,7 @@ def words_of(error: BaseException) -> str:
     return said.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-class Problems(SynthesisError):
+class Problems(SynthesisError):  # noqa: N818 - it is a list of errors
     """Everything found wrong with one input, reported together, each once."""
 
     def __init__(self, problems: Iterable[SynthesisError]) -> None:

@@ -1,4 +1,4 @@
-"""A reply made to be slow is not: a megabyte takes less than a second, four times the text about four times as long.
+"""A reply made to be slow is not: a megabyte takes less than a second, and time grows with length.
 
 CPU time of this process, the best of three, so that a busy machine does not decide.
 """
@@ -15,7 +15,9 @@ USER = "My dad died and I can't sleep."
 
 HOSTILE: dict[str, Callable[[int], str]] = {
     "one word again and again": lambda size: ("you " * size)[:size],
-    "starts of promises that never come": lambda size: ("you will you'll it is going to be ".ljust(34) * size)[:size],
+    "starts of promises that never come": lambda size: (
+        "you will you'll it is going to be ".ljust(34) * size
+    )[:size],
     "nothing but sentence ends": lambda size: ("!?." * size)[:size],
     "one letter sentences": lambda size: ("a. " * size)[:size],
     "numbered list without end": lambda size: (" 1. x" * size)[:size],
@@ -26,7 +28,9 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "one endless word": lambda size: "a" * size,
     "emphasis marks": lambda size: ("*_" * size)[:size],
     "emoji": lambda size: ("🙏🏽" * size)[:size],
-    "an ordinary paragraph": lambda size: ("That sounds hard. Do you want to talk about your dad, or rest a bit? " * size)[:size],
+    "an ordinary paragraph": lambda size: (
+        "That sounds hard. Do you want to talk about your dad, or rest a bit? " * size
+    )[:size],
     "orders": lambda size: ("Stop crying and go to bed now, then call her. " * size)[:size],
 }
 

@@ -1,4 +1,4 @@
-"""How a text is typed does not change a verdict: quotes, spaces, invisible characters, width, capitals, emoji."""
+"""How a text is typed does not change a verdict: quotes, spaces, width, capitals, emoji, invisible ones."""
 
 import json
 import re

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.lexicon import Entry, Lexicon, load
+from harness.lexicon import Lexicon, load
+from harness.lexicon_file import Entry
 from harness.text import Folded, fold
 
 FOLDER = Path(str(resources.files("harness") / "lexicons"))
