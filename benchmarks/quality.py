@@ -1,4 +1,4 @@
-"""How good the checkers are on labelled exchanges: `python -m benchmarks.quality FILE.jsonl …`.
+"""How good the checkers are on labelled exchanges: `python benchmarks/quality.py FILE.jsonl …`.
 
 Rows have `user`, `assistant` and `label` (or `expected`): true, false, or null where `topic_pivot` should
 not apply. A flagged reply is one the check fails. Not applicable against a true or false label counts as
@@ -11,11 +11,16 @@ row earns nothing there.
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+sys.path[0] = str(
+    Path(__file__).parent.parent
+)  # else `harness` is the benchmark of that name beside this file
 
 from harness import lexicon, plugins
 from harness.check import check_one

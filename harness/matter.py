@@ -3,7 +3,7 @@
 Every word of a sentence falls into one kind. `taken`: the person used it (in any form, or the same
 number). `field`: it belongs to the same matter, say money or illness. `feeling`: it names what people
 feel. `person`: a pronoun for someone they spoke of. `away`: a thing of kitchen, shop, screen or office.
-`new`: any other word that is not common. A sentence's balance is 1, plus 2 for each word taken and 1 for
+`new`: any other word that is not common. A sentence's balance is 2 for each word taken and 1 for
 each of field, feeling and person, less 3 for each away and 1 for each new: below nought it speaks of other
 things. A sentence that speaks neither to nor of anyone is likelier a lecture on a word that was picked up:
 in it a word taken gives 1 and a new one takes 2.
@@ -55,7 +55,7 @@ class Tie(NamedTuple):
     def balance(self) -> int:
         """Below nought where the sentence speaks of other things."""
         taken, new = (2 * self.taken, self.new) if self.personal else (self.taken, 2 * self.new)
-        return 1 + taken + self.field + self.feeling + self.person - 3 * self.away - new
+        return taken + self.field + self.feeling + self.person - 3 * self.away - new
 
     @property
     def tied(self) -> bool:

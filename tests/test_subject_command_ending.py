@@ -33,7 +33,7 @@ needs_proc = pytest.mark.skipif(
 )
 
 
-def test_a_flood_is_stopped_early_and_costs_no_memory(tmp_path: Path) -> None:
+def test_a_flood_is_stopped_early(tmp_path: Path) -> None:
     code = """
         open("pids", "w").write(str(os.getpid()))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

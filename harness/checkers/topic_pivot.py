@@ -14,14 +14,12 @@ from harness.similarity import similarity
 from harness.text import Folded, extract_anchor, fold
 
 BORDERLINE = 0.30
-KEPT = 2
-"""The balance below which a reply as a whole speaks of other things."""
-HELD = 2
+HELD = 1
 """The balance from which a sentence that looks like a turn elsewhere is about the matter after all."""
-RETURNED = 5
+RETURNED = 3
 """The balance from which a reply, after a turn elsewhere, counts as back on the matter."""
-ELSEWHERE = -3
-"""The balance of the last two sentences at which a reply has ended up with other things."""
+ELSEWHERE = -4
+"""The balance of its second half at which a reply has ended up with other things."""
 PIVOT_GROUPS = ("topic_changer", "generic_advice", "list_style", "small_talk")
 
 
@@ -100,7 +98,7 @@ def _acknowledgements(reply: Folded, ties: list[Tie], language: str) -> list[Hit
 
 def _follow_ups(reply: Folded, ties: list[Tie], language: str) -> list[Hit]:
     """Signs, anywhere in the reply, that it remains with what was said; one sentence can do both."""
-    later = [tie for tie in ties[1:] or ties if tie.balance > 0]
+    later = [tie for tie in ties[1:] or ties if tie.balance >= 0]
     return [*words(language).hits(reply, "follow_up"), *_as_hits("still-on-it", "follow_up", reply, later)]
 
 
@@ -125,10 +123,11 @@ def _leaving(marked: list[Hit], reply: Folded, ties: list[Tie]) -> list[Hit]:
 
 def _drift(reply: Folded, ties: list[Tie]) -> list[Hit]:
     """A reply that speaks of other things on the whole, or where it ends up."""
-    if balance(ties) < KEPT:
-        return _as_hits("other-things", "topic_changer", reply, [tie for tie in ties if tie.balance < KEPT])
-    if balance(ties[-2:]) <= ELSEWHERE:
-        return _as_hits("ends-elsewhere", "topic_changer", reply, ties[-2:])
+    if balance(ties) < 0:
+        return _as_hits("other-things", "topic_changer", reply, [tie for tie in ties if tie.balance < 0])
+    ending = ties[(len(ties) + 1) // 2 :]
+    if balance(ending) <= ELSEWHERE:
+        return _as_hits("ends-elsewhere", "topic_changer", reply, [tie for tie in ending if tie.balance < 0])
     return []
 
 

@@ -20,7 +20,7 @@ _DOUBT = re.compile(
 )
 """A person who asks or doubts has not stated it."""
 
-_NEGATED = re.compile(r"n't\b|\bnot\b|\b(?:dont|doesnt|didnt|isnt|arent|wasnt)\b")
+_NEGATED = re.compile(r"n't\b|\b(?:not|nothing|never|dont|doesnt|didnt|isnt|arent|wasnt)\b")
 _PRONOUN = re.compile(r"\W*(?:\w+ )?(?:he|she|they)\b", re.I)
 _FILLER = frozenset(
     {"that", "this", "they", "them", "your", "with", "just", "only", "really", "still", "also"}
@@ -82,10 +82,14 @@ def _claims(turn: Turn, hits: list[Hit], rules: Lexicon) -> list[Hit]:
 
 
 def _statements(user: str) -> list[set[str]]:
-    """Word stems of each sentence the person wrote as a fact."""
+    """Word stems of each sentence the person wrote as a fact; "she feels nothing" does not say "she feels"."""
     folded = fold(user)
     sentences = (folded.text[start:end] for start, end in folded.sentences)
-    return [_stems(sentence) for sentence in sentences if not _DOUBT.search(sentence)]
+    return [
+        _stems(sentence)
+        for sentence in sentences
+        if not _DOUBT.search(sentence) and not _NEGATED.search(sentence)
+    ]
 
 
 def _restates(hit: Hit, stated: list[set[str]]) -> bool:
