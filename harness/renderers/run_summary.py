@@ -83,7 +83,7 @@ def _print_worst(rows: Sequence[ScenarioScores], console: "Console") -> None:
 def _print_lost(trial: ScoredTrial, console: "Console") -> None:
     for criterion in trial.report().criteria:
         if criterion.score is not None and criterion.score < criterion.max_score:
-            cost = f"−{criterion.max_score - criterion.score:g} of {criterion.max_score:g}"
+            cost = f"−{criterion.max_score - criterion.score:.3g} of {criterion.max_score:g}"
             console.print(f"    {one_line(criterion.name, 60)} ({cost}): {one_line(criterion.reason)}")
 
 
