@@ -20,7 +20,7 @@ from harness import lexicon
 from harness.records import Hit
 from harness.text import WORD, Folded
 
-_CLAUSE = re.compile(r"[^\n,;:]+[?]?")
+_CLAUSE = re.compile(r"[^\n,;]+")
 _DIGITS = re.compile(r"\d{1,6}")
 _ENDINGS = (("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("ed", ""), ("es", ""), ("s", ""))
 SHORT = 6

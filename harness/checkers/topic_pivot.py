@@ -14,7 +14,7 @@ from harness.similarity import similarity
 from harness.text import Folded, extract_anchor, fold
 
 BORDERLINE = 0.30
-HELD = 1
+HELD = 2
 """The balance from which a sentence that looks like a turn elsewhere is about the matter after all."""
 RETURNED = 3
 """The balance from which a reply, after a turn elsewhere, counts as back on the matter."""
@@ -89,10 +89,13 @@ def _decide(signals: Signals, threshold: float) -> tuple[str, bool]:
 def _acknowledgements(reply: Folded, ties: list[Tie], language: str) -> list[Hit]:
     """Signs, in the first one or two sentences, that the person was heard."""
     end = reply.sentences[:2][-1][1] if reply.sentences else 0
-    taken_up = [tie for tie in ties[:2] if tie.tied]
+    opening = ties[:2]
+    taken_up = [tie for tie in opening if tie.tied]
+    at_hand = [tie for tie in opening if not tie.tied and tie.personal and tie.balance == 0]
     return [
         *words(language).hits(reply, "acknowledgement", view=reply.text[:end]),
         *_as_hits("words-taken-up", "acknowledgement", reply, taken_up),
+        *_as_hits("nothing-else-brought-in", "acknowledgement", reply, at_hand),
     ]
 
 

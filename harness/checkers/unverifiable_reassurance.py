@@ -82,7 +82,7 @@ def _claims(turn: Turn, hits: list[Hit], rules: Lexicon) -> list[Hit]:
 
 
 def _statements(user: str) -> list[set[str]]:
-    """Word stems of each sentence the person wrote as a fact; "she feels nothing" does not say "she feels"."""
+    """Word stems of each sentence that states a fact; "she feels nothing" does not say "she feels"."""
     folded = fold(user)
     sentences = (folded.text[start:end] for start, end in folded.sentences)
     return [
