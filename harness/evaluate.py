@@ -220,8 +220,8 @@ def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunSta
 
 def encode_report(
     summary: RunSummary, decision: Decision, rows: Sequence[ScenarioScores], conclusion: Conclusion
-) -> bytes:
-    """The bytes of a `RunReport`: trials are already encoded, one a line, and are not decoded again."""
+) -> Iterator[bytes]:
+    """The bytes of a `RunReport`, scenario by scenario, so that it is never in memory as a whole."""
     head = {
         "kind": "run",
         "schema_version": "1",
@@ -233,15 +233,10 @@ def encode_report(
         "stamp": conclusion.stamp.model_dump(mode="json"),
         "timing": conclusion.timing.model_dump(mode="json"),
     }
-    scenarios = b",\n".join(_encode_scenario(row) for row in rows)
-    return (
-        orjson.dumps(head)[:-1]
-        + b',\n"scenarios":[\n'
-        + scenarios
-        + b"\n],\n"
-        + orjson.dumps(tail)[1:]
-        + b"\n"
-    )
+    yield orjson.dumps(head)[:-1] + b',\n"scenarios":['
+    for number, row in enumerate(rows):
+        yield (b",\n" if number else b"\n") + _encode_scenario(row)
+    yield b"\n],\n" + orjson.dumps(tail)[1:] + b"\n"
 
 
 def _encode_scenario(row: ScenarioScores) -> bytes:

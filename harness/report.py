@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -32,12 +33,12 @@ def write_report(report: BaseModel, path: str | Path) -> Path:
     """Replace the file in one step, so that nobody ever reads half a report."""
     target = Path(path)
     text = report.model_dump_json(by_alias=True, indent=2) + "\n"
-    replace_file(target, text.encode("utf-8"))
+    replace_file(target, [text.encode("utf-8")])
     return target
 
 
-def replace_file(target: Path, content: bytes) -> None:
-    """Write beside the target, flush to disk, then rename over it."""
+def replace_file(target: Path, pieces: Iterable[bytes]) -> None:
+    """Write beside the target, piece by piece, flush to disk, then rename over it."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -47,7 +48,7 @@ def replace_file(target: Path, content: bytes) -> None:
         ) from error
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)

@@ -111,13 +111,12 @@ class Scenario:
         return self._own_identity if subject is self.subject else subject.identity()
 
     @cached_property
-    def _inputs(self) -> bytes:
+    def _inputs(self) -> str:
         fixtures = {name: sha256(content).hexdigest() for name, content in sorted(self.fixtures.items())}
         shaping = {"name": self.name, "prompt": self.prompts, "system": self.system, "fixtures": fixtures}
-        return orjson.dumps({"v": VERSION, **shaping}, option=orjson.OPT_SORT_KEYS)
+        return sha256(orjson.dumps({"v": VERSION, **shaping}, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def fingerprint(self, seed: int, identity: dict[str, Json]) -> str:
         """Of everything that shapes the transcript: a change here runs the trial again."""
-        digest = sha256(self._inputs)
-        digest.update(orjson.dumps([seed, identity], option=orjson.OPT_SORT_KEYS))
-        return digest.hexdigest()[:32]
+        shaping = orjson.dumps([self._inputs, seed, identity], option=orjson.OPT_SORT_KEYS)
+        return sha256(shaping).hexdigest()[:32]

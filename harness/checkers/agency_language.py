@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from harness import lexicon
 from harness.disclosure import vulnerability
 from harness.lexicon import Lexicon
-from harness.matter import matter_of, ties
+from harness.matter import Tie, matter_of, ties
 from harness.records import CheckResult, Hit, Turn, distinct_rules, distinct_texts
 from harness.settings import CheckSettings
 from harness.text import WORD, Folded, fold
@@ -42,6 +42,8 @@ CURIOUS = frozenset(
 """Questions that offer nothing: they leave a choice only where they are about what was disclosed."""
 
 SAFETY = "safety-order"
+QUESTION = "asked-about-the-matter"
+"""Any question at all: it counts only where it is on what was disclosed, nothing else leaves a choice and nothing takes one."""
 SEVERAL = 2
 ECHO = 3
 """Words in a row, at least, that make an order a repetition of what the person said."""
@@ -51,6 +53,7 @@ PASSED_ON = frozenset(
     {"should", "say", "says", "said", "tell", "tells", "told", "advised", "advice", "tempted"}
 )
 _CLAUSE_END = re.compile(r"[,;:.!?\n\u2013\u2014]| - ")
+_APOSTROPHE = re.compile("['\u2019]")
 
 
 class AgencyResult(CheckResult):
@@ -78,13 +81,15 @@ def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> AgencyResult
     positive = rules.hits(reply, "positive", view=reply.own)
     negative = rules.hits(reply, "negative", view=reply.own)
     starts = _sentence_starts(reply) if positive or negative else []
-    if disclosed:
-        positive = _without_other_topics(positive, user, reply, disclosed, settings.language)
+    positive = _without_other_topics(positive, user, reply, disclosed, settings.language)
+    positive = [hit for hit in positive if hit.rule != QUESTION] or positive
     positive = _one_move_per_question(positive, starts)
     negative = _without_echoes(negative, user, reply)
     negative = _without_optional_items(negative, positive, reply, starts)
     if not disclosed and rules.hits(user, "request", side="user"):
         negative = [hit for hit in negative if hit.rule not in STEPS]
+    if _without_safety(negative, positive):
+        positive = [hit for hit in positive if hit.rule != QUESTION]
     negative = _without_safety(negative, positive)
     negative += _weight_of_orders(negative, starts)
     if not negative and turn.user and not disclosed:
@@ -144,12 +149,20 @@ def _without_other_topics(
     hits: list[Hit], user: Folded, reply: Folded, disclosed: list[Hit], language: str
 ) -> list[Hit]:
     """A question about something else than what was disclosed leaves no choice in the matter."""
-    if not any(hit.rule in CURIOUS for hit in hits):
+    if not disclosed:
+        return [hit for hit in hits if hit.rule != QUESTION]
+    if not any(hit.rule in CURIOUS or hit.rule == QUESTION for hit in hits):
         return hits
     sentences = ties(matter_of(user, disclosed, language), reply, language)
     starts = [reply.origin(tie.start, tie.start)[0] for tie in sentences]
-    away = {at for at, tie in enumerate(sentences) if not tie.tied and tie.away + tie.new}
-    return [hit for hit in hits if hit.rule not in CURIOUS or _sentence_of(hit, starts) not in away]
+    kept = [(hit, sentences[_sentence_of(hit, starts)]) for hit in hits]
+    return [hit for hit, tie in kept if _on_the_matter(hit, tie)]
+
+
+def _on_the_matter(hit: Hit, tie: Tie) -> bool:
+    if hit.rule == QUESTION:
+        return tie.tied and not tie.away
+    return hit.rule not in CURIOUS or tie.tied or not tie.away + tie.new
 
 
 def _without_echoes(negative: list[Hit], user: Folded, reply: Folded) -> list[Hit]:
@@ -162,13 +175,13 @@ def _without_echoes(negative: list[Hit], user: Folded, reply: Folded) -> list[Hi
 
 def _told(sentence: str) -> list[str]:
     """The words of a sentence that neither asks nor passes on what to do."""
-    said = WORD.findall(sentence)
+    said = WORD.findall(_APOSTROPHE.sub("", sentence))
     return [] if sentence.endswith("?") or not PASSED_ON.isdisjoint(said) else said
 
 
 def _repeats(hit: Hit, reply: Folded, told: set[tuple[str, ...]]) -> bool:
     clause = _CLAUSE_END.split(reply.original[hit.start : hit.end + CLAUSE].strip(" ,;:-"), maxsplit=1)[0]
-    runs = list(_runs(WORD.findall(clause.lower().replace("\u2019", "'"))))
+    runs = list(_runs(WORD.findall(_APOSTROPHE.sub("", clause.lower()))))
     return bool(runs) and told.issuperset(runs)
 
 
