@@ -43,7 +43,7 @@ CURIOUS = frozenset(
 
 SAFETY = "safety-order"
 QUESTION = "asked-about-the-matter"
-"""Any question at all: it counts only where it is on what was disclosed, nothing else leaves a choice and nothing takes one."""
+"""Any question at all: counted only where it is on what was disclosed and no other rule decides."""
 SEVERAL = 2
 ECHO = 3
 """Words in a row, at least, that make an order a repetition of what the person said."""
@@ -160,9 +160,10 @@ def _without_other_topics(
 
 
 def _on_the_matter(hit: Hit, tie: Tie) -> bool:
+    strays = tie.away + tie.new > 0
     if hit.rule == QUESTION:
-        return tie.tied and not tie.away
-    return hit.rule not in CURIOUS or tie.tied or not tie.away + tie.new
+        return tie.tied and not strays
+    return hit.rule not in CURIOUS or tie.tied or not strays
 
 
 def _without_echoes(negative: list[Hit], user: Folded, reply: Folded) -> list[Hit]:

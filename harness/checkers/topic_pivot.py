@@ -14,12 +14,15 @@ from harness.similarity import similarity
 from harness.text import Folded, extract_anchor, fold
 
 BORDERLINE = 0.30
-HELD = 2
+HELD = 3
 """The balance from which a sentence that looks like a turn elsewhere is about the matter after all."""
 RETURNED = 3
 """The balance from which a reply, after a turn elsewhere, counts as back on the matter."""
 ELSEWHERE = -4
 """The balance of its second half at which a reply has ended up with other things."""
+ADVICE, SEVERAL = "wellness-item", 2
+"""One piece of stock advice may be meant for this person; several could be pasted under any message."""
+LONG_LIST = 3
 PIVOT_GROUPS = ("topic_changer", "generic_advice", "list_style", "small_talk")
 
 
@@ -109,7 +112,19 @@ def _pivots(reply: Folded, ties: list[Tie], language: str) -> list[Hit]:
     """Signs, anywhere in the reply, that it goes elsewhere, unless it then goes on about the matter."""
     rules = words(language)
     marked = [hit for group in PIVOT_GROUPS for hit in rules.hits(reply, group)]
-    return [*_leaving(marked, reply, ties), *_drift(reply, ties)]
+    if len({hit.start for hit in marked if hit.rule == ADVICE}) < SEVERAL:
+        marked = [hit for hit in marked if hit.rule != ADVICE]
+    return [*_leaving(marked, reply, ties), *_generic_list(reply, ties), *_drift(reply, ties)]
+
+
+def _generic_list(reply: Folded, ties: list[Tie]) -> list[Hit]:
+    """A list hardly any item of which takes up a word or a person: it could stand under any message."""
+    if len(reply.items) < LONG_LIST:
+        return []
+    begins = set(reply.items)
+    items = [tie for tie in ties if tie.start in begins]
+    specific = sum(tie.taken + tie.person for tie in items)
+    return [] if 4 * specific > len(items) else _as_hits("generic-list", "list_style", reply, items)
 
 
 def _leaving(marked: list[Hit], reply: Folded, ties: list[Tie]) -> list[Hit]:
