@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness import lexicon
 from harness.records import Hit
@@ -104,13 +104,18 @@ class _Spans:
 
 
 def ties(matter: Matter, reply: Folded, language: str) -> list[Tie]:
-    """Every sentence of the reply that has a word in it, counted."""
+    """Every sentence of the reply that has a word in it, counted; the same sentence is counted once."""
     known = _vocabulary(language)
-    return [
-        _tie(matter, start, end, said, known)
-        for start, end in reply.sentences
-        if (said := WORD.findall(reply.text, start, end))
-    ]
+    counted: dict[str, tuple[Any, ...]] = {}
+    found = []
+    for start, end in reply.sentences:
+        sentence = reply.text[start:end]
+        if sentence not in counted:
+            said = WORD.findall(sentence)
+            counted[sentence] = _tie(matter, start, end, said, known)[2:] if said else ()
+        if counts := counted[sentence]:
+            found.append(Tie(start, end, *counts))
+    return found
 
 
 def _tie(matter: Matter, start: int, end: int, said: Sequence[str], known: "_Vocabulary") -> Tie:
