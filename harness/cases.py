@@ -11,9 +11,12 @@ import orjson
 from pydantic import ValidationError
 
 from harness import plugins
+from harness.console import plain
 from harness.errors import Problems, SynthesisError
 from harness.problems import from_validation, shown
 from harness.records import Case
+
+READABLE = 160
 
 
 def load_cases(path: str | Path, schema: str | Path | None = None) -> list[Case]:
@@ -73,7 +76,7 @@ class _RowSchema:
 
         try:
             return [
-                ("".join(f"/{shown(part)}" for part in error.absolute_path), shown(error.message))
+                ("".join(f"/{shown(part)}" for part in error.absolute_path), _broken_rule(error))
                 for error in self._validator.iter_errors(row)
             ]
         except (Unresolvable, RecursionError, re.error) as error:
@@ -122,7 +125,8 @@ class _Reader:
         self._check_names(case, spot)
         if self._row_schema is not None:
             for pointer, message in self._row_schema.problems(row):
-                self._add(message, f"{spot}:{pointer}", "satisfy the schema given with --schema")
+                place = f"{spot}:{pointer}" if pointer else spot
+                self._add(message, place, "satisfy the schema given with --schema")
         return case if len(self.problems) == before else None
 
     def _check_id(self, identity: str, number: int, spot: str) -> None:
@@ -157,6 +161,14 @@ class _Reader:
 
     def _add(self, what: str, where: str, fix: str) -> None:
         self.problems.append(SynthesisError(what, where=where, fix=fix))
+
+
+def _broken_rule(error: Any) -> str:
+    """jsonschema's own message begins with the value; where that is long, the rule comes out better."""
+    if len(error.message) <= READABLE:
+        return plain(error.message)
+    rule = f"{shown(error.validator)}: {shown(error.validator_value)}"
+    return f"{shown(error.instance)} breaks the rule {rule}"
 
 
 def _syntax(line: bytes, error: orjson.JSONDecodeError) -> str:

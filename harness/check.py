@@ -35,6 +35,8 @@ SLICES = ("brief", "informal")
 def check_one(name: str, turn: Turn, settings: CheckSettings) -> CheckResult:
     """One checker, by its public name, on one turn."""
     result: CheckResult = plugins.module("checkers", name).check(turn, settings)
+    if result.status == "error":
+        raise SynthesisError(f"could not be judged: {result.reason}", where=name, fix="mend the checker")
     return result
 
 
@@ -137,7 +139,9 @@ def _slice(results: Sequence[CaseResult], name: str) -> Slice:
     fine = [
         result
         for result in results
-        if f"slice:{name}" in result.tags and False not in result.expected.values()
+        if f"slice:{name}" in result.tags
+        and not result.expected_failure
+        and False not in result.expected.values()
     ]
     flagged = sum(not result.passed for result in fine)
     rate = round(flagged / len(fine), 4) if fine else None

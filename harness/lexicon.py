@@ -24,7 +24,7 @@ from harness.problems import shown
 from harness.records import Hit, Side
 from harness.text import Folded
 
-MOST_HITS = 200
+MOST_HITS = 1000
 """Places listed per rule and text; one who says a thing more often than this is judged no differently."""
 
 REACH = 300

@@ -27,7 +27,14 @@ def module(folder: str, name: str) -> ModuleType:
     if name in own(folder):
         return importlib.import_module(f"harness.{folder}.{name}")
     for point in entry_points(group=f"harness.{folder}", name=name):
-        loaded = point.load()
+        try:
+            loaded = point.load()
+        except (ImportError, AttributeError) as error:
+            raise SynthesisError(
+                f'"{name}" cannot be loaded: {error}',
+                where=f"entry point harness.{folder}",
+                fix=f"mend or uninstall the package that brings {point.value}",
+            ) from error
         if isinstance(loaded, ModuleType):
             return loaded
         raise SynthesisError(

@@ -52,6 +52,11 @@ def distinct_texts(hits: Iterable[Hit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(hit.text for hit in hits))
 
 
+def text_per_rule(hits: Iterable[Hit]) -> tuple[str, ...]:
+    """The first text each rule matched: as many as there are rules, so that a score can be counted again."""
+    return tuple({hit.rule: hit.text for hit in reversed(list(hits))}.values())[::-1]
+
+
 def distinct_rules(hits: Iterable[Hit]) -> int:
     """How many different rules matched: a rule counts once however often it matched."""
     return len({hit.rule for hit in hits})

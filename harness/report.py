@@ -4,7 +4,6 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
-from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -12,21 +11,35 @@ from pydantic import BaseModel
 from harness.errors import SynthesisError
 from harness.records import CheckReport
 
+_ELSEWHERE = "choose another place with --out"
+
 
 def prepare_out(path: Path, inputs: Iterable[str | None] = ()) -> Path:
     """Make sure a report can be written there, over none of the inputs; an existing one stays untouched."""
-    fix = "choose another place with --out"
-    if path.exists() and any(name and Path(name).exists() and path.samefile(name) for name in inputs):
-        raise SynthesisError("the report would replace an input", where=str(path), fix=fix)
-    if path.is_dir():
-        raise SynthesisError("this is a directory", where=str(path), fix="name a file with --out")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.") as probe:
-            probe.write(b"")
+        target = _regular_target(path)
+        if target.exists() and any(name and Path(name).exists() and target.samefile(name) for name in inputs):
+            raise SynthesisError("the report would replace an input", where=str(path), fix=_ELSEWHERE)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:50]}."):
+            pass
     except OSError as error:
-        raise SynthesisError(f"cannot be written: {error.strerror}", where=str(path), fix=fix) from error
+        raise _unwritable(path, error) from error
     return path
+
+
+def _regular_target(path: Path) -> Path:
+    """Where a link leads; only a file, or nothing yet, may be replaced: not a folder, a device or a pipe."""
+    target = path.resolve()
+    if target.is_dir():
+        raise SynthesisError("this is a directory", where=str(path), fix="name a file with --out")
+    if target.exists() and not target.is_file():
+        raise SynthesisError("this is no regular file", where=str(path), fix="name a file with --out")
+    return target
+
+
+def _unwritable(path: Path, error: OSError) -> SynthesisError:
+    return SynthesisError(f"cannot be written: {error.strerror}", where=str(path), fix=_ELSEWHERE)
 
 
 def write_report(report: BaseModel, path: str | Path) -> Path:
@@ -37,27 +50,33 @@ def write_report(report: BaseModel, path: str | Path) -> Path:
     return target
 
 
-def replace_file(target: Path, pieces: Iterable[bytes]) -> None:
+def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
     """Write beside the target, piece by piece, flush to disk, then rename over it."""
     try:
+        target = _regular_target(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:50]}.")
     except OSError as error:
-        raise SynthesisError(
-            f"cannot be written: {error.strerror}", where=str(target), fix="choose another place"
-        ) from error
+        raise _unwritable(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
+        Path(temporary).chmod(_mode(target))
         Path(temporary).replace(target)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
-        raise SynthesisError(
-            f"cannot be written: {error.strerror}", where=str(target), fix="choose another place"
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _mode(target: Path) -> int:
+    """As the file had it, or as any new file would: `mkstemp` alone keeps it from everyone else."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def format_artifact(report: CheckReport, path: str | Path) -> str:

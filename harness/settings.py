@@ -1,5 +1,6 @@
 """Defaults a project keeps in `synthesis.toml`, or under `[tool.synthesis]` in its `pyproject.toml`."""
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,13 +12,15 @@ from harness.problems import from_validation
 from harness.records import Record
 from harness.similarity import BAG_OF_WORDS, Measure
 
+MOST_JOBS = 10_000
+
 
 class CheckSettings(Record):
     """What shapes a verdict beside the text itself; recorded in every report."""
 
     language: str = Field(default="en", min_length=2)
     similarity: Measure = BAG_OF_WORDS
-    similarity_threshold: float = Field(default=0.45, ge=0, le=1)
+    similarity_threshold: float = Field(default=0.45, ge=0, le=1, strict=True)
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -26,8 +29,14 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class EvalSettings(Record):
     """Defaults of `synthesis eval`; the command line wins."""
 
-    seeds: StrictInt | str | None = Field(default=None, description='5, or as on the command line: "3,7,11"')
-    jobs: int = Field(default=8, ge=1, le=10_000)
+    paths: tuple[str, ...] = Field(
+        default=(), description="scenario files or folders, relative to the project file"
+    )
+    seeds: StrictInt | str | None = Field(
+        default=None,
+        description='5, or as on the command line: "3,7,11"; for scenarios that do not say themselves',
+    )
+    jobs: int = Field(default=8, ge=1, le=MOST_JOBS)
     timeout: float = Field(default=300, gt=0, allow_inf_nan=False, description="seconds for one trial")
     min_mean: Share | None = None
     min_worst: Share | None = None
@@ -48,11 +57,11 @@ def find_settings(folder: Path) -> Settings:
     for place in (folder, *folder.parents):
         own = place / "synthesis.toml"
         if own.is_file():
-            return _settings(_read(own), Place(str(own)))
+            return _settings(_read(own), Place(str(own)), place)
         project = place / "pyproject.toml"
         tools = _read(project).get("tool") if project.is_file() else None
         if isinstance(tools, dict) and "synthesis" in tools:
-            return _settings(tools["synthesis"], Place(str(project)) / "tool" / "synthesis")
+            return _settings(tools["synthesis"], Place(str(project)) / "tool" / "synthesis", place)
     return Settings()
 
 
@@ -65,8 +74,10 @@ def _read(file: Path) -> dict[str, Any]:
         ) from error
 
 
-def _settings(table: Any, place: Place) -> Settings:
+def _settings(table: Any, place: Place, folder: Path) -> Settings:
     try:
-        return Settings.model_validate(table)
+        settings = Settings.model_validate(table)
     except ValidationError as error:
         raise Problems(from_validation(error, Settings, place)) from error
+    paths = tuple(os.path.relpath(folder / path) for path in settings.eval.paths)
+    return settings.model_copy(update={"eval": settings.eval.model_copy(update={"paths": paths})})

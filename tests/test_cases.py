@@ -239,7 +239,7 @@ def test_a_schema_of_ones_own_is_asked_as_well(path: Path, tmp_path: Path) -> No
     assert len(load_cases(path, schema)) == 1
     found = complaints(path, line() + b"\n" + line(id="A-2", notes="n", tags=["ok", "long"]), schema)
     assert found == [
-        ":1: A-1:: 'notes' is a required property | satisfy the schema given with --schema",
+        ":1: A-1: 'notes' is a required property | satisfy the schema given with --schema",
         ":2: A-2:/tags/1: 'long' is too long | satisfy the schema given with --schema",
     ]
 

@@ -12,6 +12,7 @@ import pytest
 
 from harness import check_turn, format_artifact, load_cases, run_all_cases, run_case, write_report
 from harness.check import planted_misses, summarize_cases
+from harness.checkers.agency_language import AgencyResult
 from harness.decide import decide_check
 from harness.errors import Exit, SynthesisError
 from harness.records import Case, CaseResult, CheckResult, Status
@@ -319,7 +320,7 @@ def test_a_report_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     with pytest.raises(SynthesisError, match=r"report\.json: cannot be written: .*\n  fix: "):
         write_report(report, tmp_path / "file" / "report.json")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(SynthesisError, match=r"folder: cannot be written: .*\n  fix: "):
+    with pytest.raises(SynthesisError, match=r"folder: this is a directory\n  fix: "):
         write_report(report, tmp_path / "folder")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
 
@@ -353,3 +354,19 @@ def test_two_runs_under_two_hash_seeds_give_the_same_bytes(tmp_path: Path) -> No
     assert all(set(report.pop("timing")) == {"started", "seconds"} for report in reports)
     first, second = (json.dumps(report) for report in reports)
     assert first == second
+
+
+def test_a_negative_example_without_labels_is_not_flagged_wrongly() -> None:
+    planted = case(1, DIVORCE, "You should get over it.", tags=("slice:brief", "agency-fail"))
+    report = run_all_cases([planted])
+    assert not report.results[0].passed
+    assert report.summary.slices["brief"].false_positive_rate is None
+
+
+def test_agency_hits_are_as_many_as_the_rules_that_count() -> None:
+    found = check_turn(DIVORCE, "You should go. You should go now. Would you like to talk?")[
+        "agency_language"
+    ]
+    assert isinstance(found, AgencyResult)
+    assert found.score == len(found.pos_hits) - len(found.neg_hits)
+    assert found.score < 0

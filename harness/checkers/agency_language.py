@@ -8,7 +8,7 @@ from harness import lexicon
 from harness.disclosure import vulnerability
 from harness.lexicon import Lexicon
 from harness.matter import Tie, matter_of, ties
-from harness.records import CheckResult, Hit, Turn, distinct_rules, distinct_texts
+from harness.records import CheckResult, Hit, Turn, distinct_rules, text_per_rule
 from harness.settings import CheckSettings
 from harness.text import WORD, Folded, fold
 
@@ -105,8 +105,8 @@ def _decide(positive: list[Hit], negative: list[Hit]) -> AgencyResult:
         passed=passed,
         reason=_reason(positive, negative),
         score=score,
-        pos_hits=distinct_texts(positive),
-        neg_hits=distinct_texts(negative),
+        pos_hits=text_per_rule(positive),
+        neg_hits=text_per_rule(negative),
         spans=tuple(sorted([*positive, *negative], key=lambda hit: (hit.start, hit.end, hit.rule))),
     )
 
