@@ -3,7 +3,9 @@
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,25 +25,56 @@ def one_line(text: str, width: int = 160) -> str:
     return flat if len(flat) <= width else f"{flat[: width - 1]}…"
 
 
-def use_utf8() -> None:
-    """The same bytes whatever the locale says; what UTF-8 cannot hold is written as an escape."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+def counted(number: int, noun: str) -> str:
+    """`1 trial`, `2 trials`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def prepare_streams() -> None:
+    """The same bytes whatever the locale says, and somewhere to write where a stream was closed."""
+    for name in ("stdout", "stderr"):
+        stream: TextIO | None = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+@contextmanager
+def lasting_stdout() -> Iterator[None]:
+    """A reader that leaves ends the output quietly, a full disk with a word; neither ends the command."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+    except OSError as error:
+        _discard(sys.stdout)
+        complain(f"standard output cannot be written: {error.strerror}")
 
 
 def emit(text: str) -> None:
     """Write text for another program; one that stops reading early does not change the exit code."""
-    try:
+    with lasting_stdout():
         sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard_stdout()
 
 
-def discard_stdout() -> None:
+def say(text: str) -> None:
+    """Write on standard error as it is; that nobody can read it is no reason to end anything."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        _discard(sys.stderr)
+    except RuntimeError:
+        """A signal came in the middle of a write; Python refuses a second one inside it."""
+
+
+def _discard(stream: TextIO) -> None:
     """Nobody reads any more: let the rest, and the flush at exit, go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def console(*, color: bool = True, stderr: bool = False) -> "Console":
@@ -53,7 +86,7 @@ def console(*, color: bool = True, stderr: bool = False) -> "Console":
 
         def on_broken_pipe(self) -> None:
             self.quiet = True
-            discard_stdout()
+            _discard(sys.stdout)
 
     stream = sys.stderr if stderr else sys.stdout
     wanted = color and not os.environ.get("NO_COLOR")
@@ -66,4 +99,4 @@ def console(*, color: bool = True, stderr: bool = False) -> "Console":
 
 def complain(problem: object) -> None:
     """Say what went wrong on standard error, each problem with its own `synthesis:`."""
-    sys.stderr.write(f"synthesis: {plain(str(problem))}\n")
+    say(f"synthesis: {plain(str(problem))}\n")

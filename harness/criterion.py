@@ -1,7 +1,7 @@
 """What a rubric is made of: criteria, and the verdict each gives on a transcript."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StrictBool, StrictInt, model_validator
 
@@ -168,7 +168,3 @@ def select_turns(turns: Sequence[Turn], which: str | int) -> dict[int, Turn]:
         return numbered
     wanted = len(turns) if which == "last" else int(which)
     return {wanted: numbered[wanted]} if wanted in numbered else {}
-
-
-Definition = Mapping[str, Any]
-"""A criterion as a file gives it."""

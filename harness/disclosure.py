@@ -6,8 +6,9 @@ from harness import lexicon
 from harness.records import Hit
 from harness.text import WORD, Folded
 
-_EVERYDAY = ("ordinary", "good_news", "away_kitchen")
-_NEUTRAL = ("pleasant", "away_leisure", "away_shopping", "away_office", "away_reference", "away_outside")
+_EVERYDAY = ("good_news", "away_kitchen")
+_NEUTRAL = ("away_leisure", "away_shopping", "away_office", "away_reference", "away_outside")
+"""Word lists that a language may lack, as it may lack `trouble_sign`."""
 
 
 def vulnerability(user: Folded, language: str) -> list[Hit]:
@@ -41,11 +42,14 @@ def _told_plainly(user: Folded, language: str) -> list[Hit]:
 
 @cache
 def _word_sets(language: str) -> dict[str, frozenset[str]]:
-    lists = lexicon.load("topic_pivot", language).words
+    words = lexicon.load("topic_pivot", language)
+    telling = (words.listed(name, needed_to="see who is told of") for name in ("person_word", "person_noun"))
+    ordinary = words.listed("ordinary", needed_to="tell everyday talk from a disclosure")
+    pleasant = words.listed("pleasant", needed_to="tell good tidings from a disclosure")
     return {
-        "ask_opener": frozenset(lists["ask_opener"]),
-        "trouble_sign": frozenset(lists["trouble_sign"]),
-        "person_word": frozenset(lists["person_word"] + lists["person_noun"]),
-        "everyday": frozenset(word for name in _EVERYDAY for word in lists[name]),
-        "neutral": frozenset(word for name in _NEUTRAL for word in lists[name]),
+        "ask_opener": frozenset(words.listed("ask_opener", needed_to="tell a request from a disclosure")),
+        "trouble_sign": frozenset(words.listed("trouble_sign")),
+        "person_word": frozenset().union(*telling),
+        "everyday": frozenset(ordinary).union(*map(words.listed, _EVERYDAY)),
+        "neutral": frozenset(pleasant).union(*map(words.listed, _NEUTRAL)),
     }

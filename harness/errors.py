@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
+_LONGEST_POINTER = 240
+
 
 class Exit(IntEnum):
     """What the process tells its caller; 1 outranks 2, 2 outranks 3."""
@@ -27,7 +29,11 @@ class Place:
         return Place(self.file, f"{self.pointer}/{escaped}")
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.pointer}" if self.pointer else self.file
+        """What lies very deep is pointed at by the beginning and the end of the way to it."""
+        pointer = self.pointer
+        if len(pointer) > _LONGEST_POINTER:
+            pointer = f"{pointer[: _LONGEST_POINTER // 2]}…{pointer[-_LONGEST_POINTER // 2 :]}"
+        return f"{self.file}:{pointer}" if pointer else self.file
 
 
 class SynthesisError(Exception):
@@ -42,6 +48,14 @@ class SynthesisError(Exception):
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
         return f"{head}\n  fix: {self.fix}" if self.fix else head
+
+
+class SubjectError(Exception):
+    """The subject could not answer; the trial is recorded as an error, never as a score."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 def words_of(error: BaseException) -> str:

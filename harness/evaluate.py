@@ -14,25 +14,22 @@ import orjson
 from harness.check import lexicon_stamp
 from harness.criterion import CheckerCriterion
 from harness.decide import Decision, RunOutcome, Thresholds, decide_run, reaches
-from harness.errors import SynthesisError
 from harness.plan import Plan, Trial
+from harness.recorded_run import Why, earlier
 from harness.report import replace_file
 from harness.run import RunOptions, Stop, run_trials
-from harness.run_directory import RunDirectory
 from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport
 from harness.scenario import Scenario
 from harness.score import ScoredTrial, score_trial
 from harness.settings import CheckSettings
 from harness.similarity import similarity_name
-from harness.subject import SubjectError
 from harness.summarize import ScenarioScores, Stopped, mean, stdev, summarize, worst
 from harness.transcript import VERSION as TRANSCRIPT_VERSION
-from harness.transcript import Transcript, read_transcript
+from harness.transcript import Transcript
 from harness.version import VERSION
 from harness.workspace import remove_workspace
 
 KeepWorkspaces = Literal["always", "failed", "never"]
-Why = Literal["new", "unfinished", "failed", "changed", "kept"]
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,14 @@ class EvaluationOptions:
 class Display:
     """Who shows how it goes; this one shows nothing."""
 
-    def planned(self, plan: Plan, why: dict[Why, int]) -> None:
-        """What is about to happen, and why each trial is run or only scored again."""
+    def planned(self, plan: Plan) -> None:
+        """What is about to happen."""
+
+    def resumed(self, why: dict[Why, int]) -> None:
+        """How many trials of an earlier run are run again and why; those that are kept are scored by now."""
+
+    def kept(self, trial: Trial, scored: ScoredTrial) -> None:
+        """A trial of the earlier run stands and was only scored."""
 
     def started(self, trial: Trial) -> None:
         """A trial begins."""
@@ -74,30 +77,29 @@ class Evaluation:
         self._started = datetime.now(UTC)
         self._clock = self._last = time.perf_counter()
         self._first: float | None = None
+        self.under_way = False
+        """Whether trials can have been run; before that there is nothing to report."""
 
     async def run(self) -> None:
         """Every trial that has to be run; those already there are only scored."""
-        kept, waiting = self._sort_trials()
-        for trial, transcript in kept:
-            self._take(trial, transcript)
+        self.display.planned(self.plan)
+        waiting = self._sort_trials() if self.options.resume else self.plan.trials()
+        self.under_way = True
         await run_trials(waiting, self.options.run, self, self.stop)
 
-    def _sort_trials(self) -> tuple[list[tuple[Trial, Transcript]], Iterator[Trial] | list[Trial]]:
-        if not self.options.resume:
-            self.display.planned(self.plan, {"new": self.plan.size})
-            return [], self.plan.trials()
-        kept: list[tuple[Trial, Transcript]] = []
+    def _sort_trials(self) -> list[Trial]:
+        """Score what stands as its transcript is read: all of them at once would fill the memory."""
         waiting: list[Trial] = []
         why: dict[Why, int] = {}
         for trial in self.plan.trials():
             reason, transcript = earlier(trial, self.options.run.place)
             why[reason] = why.get(reason, 0) + 1
             if transcript is not None:
-                kept.append((trial, transcript))
+                self.display.kept(trial, self._take(trial, transcript))
             else:
                 waiting.append(trial)
-        self.display.planned(self.plan, why)
-        return kept, waiting
+        self.display.resumed(why)
+        return waiting
 
     def started(self, trial: Trial) -> None:
         """A trial begins."""
@@ -111,6 +113,7 @@ class Evaluation:
         if transcript.end is None or transcript.end["reason"] == "interrupted":
             return
         scored = self._take(trial, transcript)
+        self.display.scored(trial, scored)
         self._tidy(trial, scored)
         if self.options.fail_fast and self._is_final_failure(scored):
             self.stop.ask("fail-fast")
@@ -119,7 +122,6 @@ class Evaluation:
         path = self.options.run.place.transcript_name(trial)
         scored = score_trial(transcript, trial.scenario.criteria, self.options.settings, path)
         self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
-        self.display.scored(trial, scored)
         return scored
 
     def _is_final_failure(self, scored: ScoredTrial) -> bool:
@@ -131,7 +133,8 @@ class Evaluation:
 
     def _tidy(self, trial: Trial, scored: ScoredTrial) -> None:
         keep = self.options.keep_workspaces
-        if keep == "never" or (keep == "failed" and scored.score == 1):
+        lost = scored.status == "error" or (scored.score is not None and scored.score < 1)
+        if keep == "never" or (keep == "failed" and not lost):
             with suppress(OSError):  # a folder that will not go is no reason to end a run
                 remove_workspace(self.options.run.place.workspace(trial))
 
@@ -145,6 +148,8 @@ class Evaluation:
 
     def finish(self) -> RunOutcome:
         """Sum up, decide, and write the report in one step."""
+        if self.options.keep_workspaces != "always":
+            self.options.run.place.remove_empty_workspaces()
         target = self.options.run.place.report
         timing = RunTiming(
             started=self._started.isoformat(timespec="seconds"),
@@ -174,28 +179,6 @@ def conclude(rows: list[ScenarioScores], conclusion: Conclusion) -> RunOutcome:
     decision = decide_run(summary, rows, conclusion.thresholds)
     replace_file(conclusion.target, encode_report(summary, decision, rows, conclusion))
     return RunOutcome(summary, decision, rows, conclusion.target)
-
-
-def earlier(trial: Trial, place: RunDirectory) -> tuple[Why, Transcript | None]:
-    """What an earlier run left of a trial, where it can stand as it is, or why it has to be run."""
-    path = place.transcript(trial)
-    if not path.is_file():
-        return "new", None
-    try:
-        transcript = read_transcript(path)
-    except SynthesisError:
-        return "unfinished", None
-    if not transcript.finished:
-        return "unfinished" if transcript.end is None else "failed", None
-    return ("kept", transcript) if _same_inputs(trial, transcript) else ("changed", None)
-
-
-def _same_inputs(trial: Trial, transcript: Transcript) -> bool:
-    try:
-        identity = trial.scenario.identity_of(trial.scenario.subject_for(trial.seed))
-    except SubjectError:
-        return False
-    return bool(transcript.start["fingerprint"] == trial.scenario.fingerprint(trial.seed, identity))
 
 
 def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunStamp:

@@ -1,21 +1,31 @@
 """What was asked for on the command line, checked and joined with the project's settings."""
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
 from harness.arguments import one_of, seconds, share, whole_number
+from harness.console import counted
 from harness.decide import Thresholds
 from harness.errors import SynthesisError
 from harness.evaluate import EvaluationOptions, KeepWorkspaces, make_stamp
 from harness.load import LoadOptions, load_scenarios
-from harness.plan import Plan, parse_seeds, plan_trials
+from harness.plan import Plan, Seeds, parse_seeds, plan_trials
+from harness.recorded_run import load_recorded_scenarios, refuse_left_out
 from harness.resources import bundled
 from harness.run import RunOptions
-from harness.run_directory import RunDirectory, claim_default, claim_new, claim_resumed
-from harness.settings import EvalSettings, Settings, find_settings
+from harness.run_directory import RunDirectory, check_resumable, claim_default, claim_new, claim_resumed
+from harness.scenario import Scenario
+from harness.settings import MOST_JOBS, EvalSettings, Settings, find_settings
+
+_REPEATED = (
+    "seeds", "scenarios", "tags", "min_mean", "min_worst", "min_scenario_mean", "max_errors", "jobs",
+    "timeout", "keep_workspaces", "recursive", "data_only", "fail_fast",
+)  # fmt: skip
+"""Options that going on with a run needs again."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +55,42 @@ class EvaluationRequest:
         if self.out is not None and self.resume is not None:
             raise SynthesisError("--out and --resume both name a folder", fix="give one of them")
         thresholds = self.thresholds(settings.eval)
-        jobs = settings.eval.jobs if self.jobs is None else whole_number(self.jobs, "--jobs", least=1)
+        jobs = settings.eval.jobs if self.jobs is None else _jobs(self.jobs)
         timeout = settings.eval.timeout if self.timeout is None else seconds(self.timeout, "--timeout")
         keep = self._keep(settings.eval)
         seeds = self._seeds(settings.eval)
         options = LoadOptions(recursive=self.recursive, data_only=self.data_only, warn=warn)
-        scenarios = load_scenarios(self.paths or (bundled("scenarios"),), options)
+        scenarios = self._load(settings.eval, options)
         plan = plan_trials(scenarios, seeds, self.scenarios, self.tags)
         # Words that are missing are an error now, not after the run.
         make_stamp(plan.scenarios, settings.check)
-        notes = _notes(plan) if self.seeds is not None else ()
+        if self.resume is not None:
+            refuse_left_out(RunDirectory(Path(self.resume)), plan)
+        notes = tuple(self._notes(plan, settings.eval))
+        jobs = min(jobs, plan.size)
         return ResolvedEvaluation(self, plan, settings, thresholds, jobs, timeout, keep, notes)
+
+    def again(self, folder: Path) -> str:
+        """What to type to go on with the run in this folder: everything as it was typed."""
+        named = {name: getattr(self, name) for name in _REPEATED}
+        options = [part for name, value in named.items() for part in _typed(name, value)]
+        return shlex.join(["synthesis", "eval", *self.paths, *options, "--resume", str(folder)])
+
+    def _load(self, defaults: EvalSettings, options: LoadOptions) -> list[Scenario]:
+        if self.resume is None or self.paths:
+            return load_scenarios(self.paths or defaults.paths or (bundled("scenarios"),), options)
+        place = RunDirectory(Path(self.resume))
+        check_resumable(place)
+        return load_recorded_scenarios(place, options)
+
+    def _notes(self, plan: Plan, defaults: EvalSettings) -> Iterator[str]:
+        if not (self.paths or self.resume or defaults.paths):
+            yield "running the bundled scenarios"
+        for option, name in (("--seeds", "seeds"), ("--timeout", "timeout")):
+            own = sum(getattr(scenario.definition, name) is not None for scenario in plan.scenarios)
+            if own and getattr(self, name) is not None:
+                asks = "asks for itself" if own == 1 else "ask for themselves"
+                yield f"{option} wins over the {name} that {counted(own, 'scenario')} {asks}"
 
     def thresholds(self, defaults: EvalSettings) -> Thresholds:
         """Checked before anything runs."""
@@ -70,11 +105,11 @@ class EvaluationRequest:
             else whole_number(self.max_errors, "--max-errors"),
         )
 
-    def _seeds(self, defaults: EvalSettings) -> tuple[int, ...] | None:
-        if self.seeds is not None:
-            return parse_seeds(self.seeds)
-        given = defaults.seeds
-        return None if given is None else parse_seeds(str(given), "eval.seeds in the project file")
+    def _seeds(self, defaults: EvalSettings) -> Seeds:
+        given = None if self.seeds is None else parse_seeds(self.seeds)
+        if defaults.seeds is None:
+            return Seeds(given)
+        return Seeds(given, parse_seeds(str(defaults.seeds), "eval.seeds in the project file"))
 
     def _keep(self, defaults: EvalSettings) -> KeepWorkspaces:
         if self.keep_workspaces is None:
@@ -99,7 +134,12 @@ class ResolvedEvaluation:
     def claim(self) -> EvaluationOptions:
         """Take the folder of the run: the first thing that is written."""
         return EvaluationOptions(
-            run=RunOptions(self._directory(), jobs=self.jobs, timeout=self.timeout),
+            run=RunOptions(
+                self._directory(),
+                jobs=self.jobs,
+                timeout=self.timeout,
+                timeout_wins=self.request.timeout is not None,
+            ),
             settings=self.settings.check,
             thresholds=self.thresholds,
             keep_workspaces=self.keep,
@@ -119,6 +159,20 @@ def _share(text: str | None, option: str, default: float | None) -> float | None
     return default if text is None else share(text, option)
 
 
-def _notes(plan: Plan) -> tuple[str, ...]:
-    own = sum(scenario.definition.seeds is not None for scenario, _ in plan.rows)
-    return (f"--seeds wins over the seeds that {own} scenarios ask for themselves",) if own else ()
+def _jobs(text: str) -> int:
+    jobs = whole_number(text, "--jobs", least=1)
+    if jobs > MOST_JOBS:
+        what = f'"{text}" is more than {MOST_JOBS}'
+        raise SynthesisError(what, where="--jobs", fix="write for example --jobs 100")
+    return jobs
+
+
+def _typed(name: str, value: str | bool | tuple[str, ...] | None) -> Iterator[str]:
+    option = f"--{name.replace('_', '-')}"
+    if value is True:
+        yield option
+    elif isinstance(value, str):
+        yield from (option, value)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from (option.removesuffix("s"), item)

@@ -19,7 +19,15 @@ from typing import Any
 import re2
 
 from harness.errors import Problems, SynthesisError
-from harness.lexicon_file import Entry, LexiconFile, compile_entry, pattern_problems, re2_options, read_file
+from harness.lexicon_file import (
+    Entry,
+    LexiconFile,
+    compile_entry,
+    compile_list,
+    pattern_problems,
+    re2_options,
+    read_file,
+)
 from harness.problems import shown
 from harness.records import Hit, Side
 from harness.text import Folded
@@ -83,12 +91,30 @@ class Lexicon:
         self.version = file.version
         self.sha256 = hashlib.sha256(source).hexdigest()
         self.words = file.words
+        self._file = file
+        self._any_of: dict[str, Any] = {}
         self.rules = rules
         self.groups = tuple(dict.fromkeys(rule.entry.group for rule in rules))
         self._by_group = {
             group: _RuleSet(tuple(rule for rule in rules if rule.entry.group == group))
             for group in self.groups
         }
+
+    def listed(self, name: str, *, needed_to: str | None = None) -> tuple[str, ...]:
+        """The words of a list; one that is not there has none, unless it is needed to do something."""
+        if needed_to is not None and name not in self.words:
+            raise SynthesisError(
+                f'no word list "{name}"',
+                where=self.name,
+                fix=f"add {name} = [...] under [words]: it is needed to {needed_to}",
+            )
+        return self.words.get(name, ())
+
+    def any_of(self, name: str) -> Any:
+        """A pattern for any word of a list, as a whole; where the list is not there, for nothing at all."""
+        if name not in self._any_of:
+            self._any_of[name] = compile_list(name, self._file, self.name)
+        return self._any_of[name]
 
     def hits(
         self, folded: Folded, group: str, *, view: str | None = None, side: Side = "assistant"

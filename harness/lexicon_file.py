@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import re2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,11 +14,22 @@ from harness.problems import shown
 MEMORY = 64 << 20
 """Bytes RE2 may use for one set of patterns; with its default of 8 MB it gives up its fast engine."""
 
-_NAME = re.compile(r"\{([a-z_]+)\}")
-_GAP = r"(?<!\\)\.|\[\^[^\]]*\]|\[[^\]]*\\[SWD][^\]]*\]|\\[SWD]|(?<!\\)\)"
-_UNBOUNDED = re.compile(rf"(?:{_GAP})(?:[*+]|\{{\d+,\}})")
+_NAME = re.compile(r"(?<!\\[pPx])\{([A-Za-z_]\w*)\}")
+_PIECE = r"(?>\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*+\]|.)"
+_ENDLESS = r"(?:[*+]|\{\d+,\})"
+_REPEATED = re.compile(f"(?:{_PIECE}(?!{_ENDLESS}))*+(?:({_PIECE})({_ENDLESS})|\\Z)", re.S)
+"""The next character, escape or class of a pattern that is repeated without end, or the end."""
+
+_ANYTHING = re.compile(r"[.)]|\\[SWDP].*|\[\^.*|\[.*(?:\\[SWDP]|\[:\^).*", re.S)
+_SPACE = re.compile(r"[ ]|\\s|\[:space:\]")
+_LETTER = re.compile(r"\\[wdpx]|\[:(?!space)|(?<![\\:])[^\W_](?!:)")
+_NEVER = r"[^\x00-\x{10ffff}]"
+_LITERAL = re.compile(r"[\w' -]*")
 _DEEPEST = 10
 """Word lists may be made of word lists, but not of themselves."""
+
+
+Example = Annotated[str, Field(pattern=r"\S")]
 
 
 class Entry(BaseModel):
@@ -31,8 +42,8 @@ class Entry(BaseModel):
     pattern: str = Field(min_length=1)
     unless: tuple[str, ...] = ()
     why: str = Field(min_length=1)
-    match: tuple[str, ...] = Field(min_length=1)
-    no_match: tuple[str, ...] = Field(min_length=1)
+    match: tuple[Example, ...] = Field(min_length=1)
+    no_match: tuple[Example, ...] = Field(min_length=1)
 
 
 class LexiconFile(BaseModel):
@@ -41,7 +52,7 @@ class LexiconFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: str
-    words: dict[str, tuple[str, ...]] = {}
+    words: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = {}
     guards: dict[str, str] = {}
     entry: tuple[Entry, ...] = Field(min_length=1)
 
@@ -59,8 +70,14 @@ def read_file(source: bytes, where: str) -> LexiconFile:
 
 
 def pattern_problems(file: LexiconFile, where: str) -> list[SynthesisError]:
-    """Ids used twice, and guards that no entry may ever use but that are wrong all the same."""
-    return [*_duplicate_ids(file, where), *_bad_guards(file, where)]
+    """Ids used twice, and what no entry may ever use but is wrong all the same: guards and word lists."""
+    return [*_duplicate_ids(file, where), *_bad_guards(file, where), *_bad_lists(file, where)]
+
+
+def compile_list(name: str, file: LexiconFile, where: str) -> Any:
+    """A pattern for any word of a list as a whole, which matches nothing where there is no such list."""
+    spot = f"{where}: word list {name}"
+    return _compiled(rf"\b{_expand(f'{{{name}}}', file, spot)}\b" if name in file.words else _NEVER, spot)
 
 
 def compile_entry(entry: Entry, file: LexiconFile, where: str) -> tuple[Any, Any]:
@@ -77,6 +94,8 @@ def compile_entry(entry: Entry, file: LexiconFile, where: str) -> tuple[Any, Any
 def _shape_problems(error: ValidationError, data: dict[str, Any], where: str) -> Iterator[SynthesisError]:
     for detail in error.errors():
         place, *rest = detail["loc"]
+        if place == "entry" and not rest and data.get("entry") and detail["type"] == "too_short":
+            continue  # its entries are wrong, which is said of each
         if place == "entry" and rest:
             index, *inside = rest
             entry = data["entry"][index]
@@ -94,8 +113,10 @@ def _shape_problems(error: ValidationError, data: dict[str, Any], where: str) ->
 def _shape_fix(kind: str, key: str, known: list[str]) -> str:
     if kind == "extra_forbidden":
         return f'remove "{key}"; the known keys are {", ".join(known)}'
-    if key in ("match", "no_match"):
-        return f'give "{key}" at least one example sentence'
+    if key.partition(".")[0] in ("match", "no_match"):
+        return f'give "{key.partition(".")[0]}" at least one example sentence, and none that is blank'
+    if key.startswith("words.") and kind == "too_short":
+        return f'give "{key}" at least one word, or remove it'
     if kind == "missing":
         return f'add "{key}"'
     return f'correct "{key}"'
@@ -119,6 +140,24 @@ def _bad_guards(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
             yield problem
 
 
+def _bad_lists(file: LexiconFile, where: str) -> Iterator[SynthesisError]:
+    """Lists that some entry or guard reaches are checked with it."""
+    texts = (text for entry in file.entry for text in (entry.pattern, *entry.unless))
+    pieces = [*file.guards.values(), *texts]
+    reached: set[str] = set()
+    while pieces:
+        fresh = {name for piece in pieces for name in _NAME.findall(piece)} - reached
+        reached |= fresh
+        pieces = [word for name in fresh for word in file.words.get(name, ())]
+    for name, listed in file.words.items():
+        if name in reached or all(map(_LITERAL.fullmatch, listed)):
+            continue
+        try:
+            compile_list(name, file, where)
+        except SynthesisError as problem:
+            yield problem
+
+
 def _guard(text: str, file: LexiconFile, spot: str) -> str:
     if not text.startswith("@"):
         return text
@@ -131,9 +170,9 @@ def _guard(text: str, file: LexiconFile, spot: str) -> str:
 
 
 def _compiled(expanded: str, spot: str) -> Any:
-    if gap := _UNBOUNDED.search(expanded):
+    if gap := next(filter(None, map(_gap, _REPEATED.finditer(expanded))), None):
         raise SynthesisError(
-            f"unbounded gap {gap.group()!r} in {shown(expanded)!r}",
+            f"unbounded gap {gap!r} in {shown(expanded)!r}",
             where=spot,
             fix="write the gap's size, as in .{0,30}",
         )
@@ -143,6 +182,15 @@ def _compiled(expanded: str, spot: str) -> Any:
         why = error.args[0].decode("utf-8", "replace")
         what = f"the pattern {shown(expanded)!r} does not compile: {why}"
         raise SynthesisError(what, where=spot, fix="mend the pattern") from error
+
+
+def _gap(repeated: re.Match[str]) -> str | None:
+    """The repeated piece, if it can run on through any number of words."""
+    what, mark = repeated.groups()
+    if what is None:
+        return None
+    words = what[0] == "[" and _SPACE.search(what) and _LETTER.search(what)
+    return what + mark if words or _ANYTHING.fullmatch(what) else None
 
 
 def _expand(text: str, file: LexiconFile, spot: str) -> str:

@@ -2,34 +2,37 @@
 
 import base64
 import binascii
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import orjson
 from pydantic import ValidationError
 
 from harness import plugins
 from harness.errors import Place, Problems, SynthesisError, words_of
+from harness.json_file import read_json
 from harness.problems import from_validation, shown, unwritable_texts
+from harness.resources import is_bundled
 from harness.rubric import RubricReader
 from harness.scenario import Base64Bytes, FileText, Fixture, Scenario, ScenarioDefinition, SubjectMaker
+from harness.scenario_paths import scenario_files
 from harness.subject import ScenarioFolder, Subject, SubjectError
 from harness.trusted import load_python
 from harness.workspace import clashing_fixtures, fixture_problem
 
-ENDINGS = (".json", ".py")
-
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """`warn` is told about every file that is code; `subject` serves scenarios that bring none."""
+    """`warn` is told about every file that is code; `subject` serves scenarios that bring none.
+
+    With `criteria_only` nothing is to run: names and rubrics are read, subjects and files are not.
+    """
 
     recursive: bool = False
     data_only: bool = False
+    criteria_only: bool = False
     subject: Subject | None = None
     warn: Callable[[str], None] = field(default=lambda _: None)
 
@@ -39,7 +42,7 @@ def load_scenarios(paths: Sequence[str | Path], options: LoadOptions = LoadOptio
     problems: list[SynthesisError] = []
     scenarios = [
         scenario
-        for file in _files(paths, options)
+        for file in scenario_files(paths, recursive=options.recursive)
         for scenario in _FileLoader(file, options, problems).scenarios()
     ]
     problems.extend(_clashing_names(scenarios))
@@ -51,20 +54,6 @@ def load_scenarios(paths: Sequence[str | Path], options: LoadOptions = LoadOptio
             "no scenarios", where=where, fix="name a folder with .json or .py scenario files"
         )
     return scenarios
-
-
-def _files(paths: Sequence[str | Path], options: LoadOptions) -> Iterator[Path]:
-    for path in map(Path, paths):
-        if os.path.isdir(path):  # noqa: PTH112 - unlike Path.is_dir it never raises, whatever the name
-            found = path.rglob("*") if options.recursive else path.iterdir()
-            yield from sorted(file for file in found if file.suffix in ENDINGS and file.is_file())
-        elif not os.path.exists(path):  # noqa: PTH110 - likewise
-            raise SynthesisError("no such file or folder", where=str(path), fix="check the path")
-        elif path.suffix not in ENDINGS:
-            fix = "name a .json file, a .py file, or a folder of both"
-            raise SynthesisError("not a scenario file by its ending", where=str(path), fix=fix)
-        else:
-            yield path
 
 
 def _clashing_names(scenarios: Iterable[Scenario]) -> Iterator[SynthesisError]:
@@ -88,7 +77,8 @@ class _FileLoader:
         self._place = Place(str(file))
         self._options = options
         self._trusted = file.suffix == ".py"
-        self._folder = ScenarioFolder(file.parent, confined=options.data_only)
+        self._data_only = options.data_only and not is_bundled(file, "scenarios")
+        self._folder = ScenarioFolder(file.parent, confined=self._data_only)
         self._problems = problems
         self._rubrics = RubricReader(file.parent, trusted=self._trusted, problems=problems)
 
@@ -109,19 +99,26 @@ class _FileLoader:
                 yield scenario
 
     def _read(self) -> list[Any]:
-        if self._trusted:
-            if self._options.data_only:
-                self._add("a .py file is code", self._place, "run without --data-only if you trust it")
-                return []
-            self._options.warn(f"{self._file} is code: it runs with your rights")
-            try:
-                return load_python(self._file)
-            except SynthesisError as error:
-                self._problems.append(error)
-                return []
+        if not self._file.is_file():
+            self._add("not a regular file", self._place, "mend the link, or move it elsewhere")
+            return []
+        return self._read_python() if self._trusted else self._read_data()
+
+    def _read_python(self) -> list[Any]:
+        if self._data_only:
+            self._add("a .py file is code", self._place, "run without --data-only if you trust it")
+            return []
+        self._options.warn(f"{self._file} is code: it runs with your rights")
         try:
-            data = orjson.loads(self._file.read_bytes())
-        except (OSError, orjson.JSONDecodeError) as error:
+            return load_python(self._file)
+        except SynthesisError as error:
+            self._problems.append(error)
+            return []
+
+    def _read_data(self) -> list[Any]:
+        try:
+            data = read_json(self._file)
+        except (OSError, ValueError) as error:
             self._add(f"not readable as JSON: {error}", self._place, "mend the file, or move it elsewhere")
             return []
         if not isinstance(data, dict) or not isinstance(data.get("scenarios"), list):
@@ -140,19 +137,28 @@ class _FileLoader:
         """What is wrong with the parts of a scenario that is itself wrong belongs in the same report."""
         if isinstance(raw, dict) and isinstance(raw.get("rubric"), list):
             list(self._rubrics.read(raw["rubric"], place / "rubric"))
-        if isinstance(raw, dict) and isinstance(raw.get("subject"), dict):
+        if isinstance(raw, dict) and isinstance(raw.get("subject"), dict) and not self._options.criteria_only:
             self._read_subject(raw["subject"], place / "subject")
 
     def _scenario(self, definition: ScenarioDefinition, place: Place) -> Scenario | None:
         before = len(self._problems)
-        subject = self._subject(definition, place / "subject")
+        subject, system, fixtures = (
+            (_never_asked, None, {}) if self._options.criteria_only else self._to_run(definition, place)
+        )
         criteria = tuple(self._rubrics.read(definition.rubric, place / "rubric"))
-        system = self._system(definition, place / "system")
-        fixtures = self._fixtures(definition.fixtures, place / "fixtures")
         if len(self._problems) > before or subject is None:
             return None
         slim = definition.model_copy(update={"subject": None, "rubric": (), "fixtures": {}})
         return Scenario(slim, str(self._file), self._file.parent, system, fixtures, subject, criteria)
+
+    def _to_run(
+        self, definition: ScenarioDefinition, place: Place
+    ) -> tuple[Subject | SubjectMaker | None, str | None, dict[str, bytes]]:
+        return (
+            self._subject(definition, place / "subject"),
+            self._system(definition, place / "system"),
+            self._fixtures(definition.fixtures, place / "fixtures"),
+        )
 
     def _subject(self, definition: ScenarioDefinition, place: Place) -> Subject | SubjectMaker | None:
         given = definition.subject
@@ -250,20 +256,26 @@ def read_subject(given: dict[str, Any], place: Place, folder: ScenarioFolder, *,
         raise Problems(from_validation(error, kind, place)) from error
 
 
+def _never_asked(scenario: Scenario, seed: int) -> Subject:
+    raise SubjectError("subject", f"{scenario.name} was loaded for its criteria, not to run seed {seed}")
+
+
 def _maker(given: Callable[..., Any], place: Place, folder: ScenarioFolder) -> SubjectMaker:
     def make(scenario: Scenario, seed: int) -> Subject:
         try:
             made = given(scenario, seed)
+            if isinstance(made, Subject):
+                return made.settle(folder, place)
+            if isinstance(made, dict):
+                return read_subject(made, place, folder, trusted=True)
+        except SubjectError:
+            raise
+        except SynthesisError as error:
+            found = error.problems if isinstance(error, Problems) else (error,)
+            said = "; ".join(f"{problem.where}: {problem.what}" for problem in found)
+            raise SubjectError("subject", said) from error
         except (Exception, SystemExit) as error:
             raise SubjectError(type(error).__name__, words_of(error)) from error
-        if isinstance(made, Subject):
-            return made.settle(folder, place)
-        if not isinstance(made, dict):
-            what = f"the function gave {type(made).__name__}, not a subject"
-            raise SubjectError("subject", what)
-        try:
-            return read_subject(made, place, folder, trusted=True)
-        except SynthesisError as error:
-            raise SubjectError("subject", str(error)) from error
+        raise SubjectError("subject", f"the function gave {type(made).__name__}, not a subject")
 
     return make

@@ -17,16 +17,16 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from harness import lexicon
+from harness.lexicon import Lexicon
 from harness.records import Hit
 from harness.text import WORD, Folded
 
 _CLAUSE = re.compile(r"[^\n,;]+")
 _DIGITS = re.compile(r"\d{1,6}")
-_ENDINGS = (("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("ed", ""), ("es", ""), ("s", ""))
 SHORT = 6
 """Up to so many words a sentence may be a fragment that means someone without saying so."""
-_VERBAL = ("ing", "ed", "es")
-_NEUTRAL = ("common_word", "abstract_word", "plain_word", "talking", "number_word", "tens_word")
+_NEUTRAL = ("abstract_word", "plain_word", "talking", "number_word", "tens_word")
+"""Word lists that a language may lack, as it may lack those for numbers, endings, fields and other things."""
 
 
 class Matter(NamedTuple):
@@ -153,29 +153,38 @@ class _Word(NamedTuple):
 class _Vocabulary:
     """The word lists of a language, looked up by word."""
 
-    def __init__(self, lists: dict[str, tuple[str, ...]]) -> None:
-        self.function = frozenset(lists["function_word"])
-        self.pronouns = frozenset(lists["third_person"])
-        self.personal = self.pronouns | frozenset(lists["personal_word"])
-        self.openers = frozenset(lists["ask_opener"])
-        self.persons = self.pronouns | frozenset(lists["person_noun"])
+    def __init__(self, words: Lexicon) -> None:
+        lists = words.words
+        self._endings = tuple(ending.partition(":")[::2] for ending in words.listed("ending"))
+        self._verbal = words.listed("verbal_ending")
+        self._plural = words.listed("plural_ending")
+        self.function = frozenset(words.listed("function_word", needed_to="see what a message is about"))
+        self.pronouns = frozenset(words.listed("third_person", needed_to="see whom a reply speaks of"))
+        personal = words.listed("personal_word", needed_to="see whom a reply speaks to")
+        self.personal = self.pronouns.union(personal)
+        self.openers = frozenset(words.listed("ask_opener", needed_to="tell a request from a disclosure"))
+        self.persons = self.pronouns.union(
+            words.listed("person_noun", needed_to="see whom a message is about")
+        )
         self._same = {word: name for name in lists if name.startswith("same_") for word in lists[name]}
         self._fields: dict[str, set[str]] = {}
         for name, listed in lists.items():
             for word in listed if name.startswith("field_") else ():
                 self._fields.setdefault(self._stem(word), set()).add(name)
-        self._feeling = frozenset(map(_singular, lists["feeling"]))
+        feeling = words.listed("feeling", needed_to="see that a reply speaks of what is felt")
+        self._feeling = frozenset(map(self._singular, feeling))
         self._away = frozenset(
-            _singular(word) for name in lists if name.startswith("away_") for word in lists[name]
+            self._singular(word) for name in lists if name.startswith("away_") for word in lists[name]
         )
-        plain = (_singular(word) for name in _NEUTRAL for word in lists[name])
-        self._neutral = self.function.union(plain)
-        units = {word: value for value, word in enumerate(lists["number_word"])}
-        self._numbers = units | {word: 10 * value for value, word in enumerate(lists["tens_word"])}
+        common = words.listed("common_word", needed_to="tell what a reply brings in from everyday words")
+        plain = (word for name in _NEUTRAL for word in words.listed(name))
+        self._neutral = self.function.union(map(self._singular, (*common, *plain)))
+        units = {word: value for value, word in enumerate(words.listed("number_word"))}
+        self._numbers = units | {word: 10 * value for value, word in enumerate(words.listed("tens_word"))}
         self.word = lru_cache(maxsize=1 << 15)(self._word)
 
     def _word(self, word: str) -> _Word:
-        stem, form = self._stem(word), _singular(word)
+        stem, form = self._stem(word), self._singular(word)
         if word in self.function:
             kind = "function"
         elif form in self._feeling:
@@ -188,7 +197,26 @@ class _Vocabulary:
 
     def _stem(self, word: str) -> str:
         bare = word.partition("'")[0]
-        return self._same.get(bare) or self._same.get(_singular(bare)) or _stem(bare)
+        return self._same.get(bare) or self._same.get(self._singular(bare)) or self._cut(bare)
+
+    def _singular(self, word: str) -> str:
+        bare = word.partition("'")[0]
+        for ending in self._plural:
+            if len(bare) > 2 + len(ending) and bare.endswith(ending) and not bare.endswith("ss"):
+                return bare[: -len(ending)]
+        return bare
+
+    def _cut(self, word: str) -> str:
+        """A rough stem: enough to see that "moving" takes up "moved", not a linguist's."""
+        for ending, instead in self._endings:
+            if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+                word = word[: -len(ending)] + instead
+                break
+        else:
+            return word[:-1] if len(word) > 4 and word[-1] == "e" else word
+        if word[-1] == word[-2] and word[-1] not in "aeioulsz":
+            return word[:-1]
+        return f"{word}e" if len(word) == 3 and ending in self._verbal and word[1] in "aeiou" else word
 
     def numbers(self, said: Sequence[str]) -> set[int]:
         """The numbers said, in figures or in words; "sixty one" gives 61 too. One is no number to go by."""
@@ -205,24 +233,6 @@ class _Vocabulary:
         return found - {0, 1}
 
 
-def _singular(word: str) -> str:
-    bare = word.partition("'")[0]
-    return bare[:-1] if len(bare) > 3 and bare[-1] == "s" and bare[-2] != "s" else bare
-
-
-def _stem(word: str) -> str:
-    """A rough stem: enough to see that "moving" takes up "moved", not a linguist's."""
-    for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            word = word[: -len(ending)] + instead
-            break
-    else:
-        return word[:-1] if len(word) > 4 and word[-1] == "e" else word
-    if word[-1] == word[-2] and word[-1] not in "aeioulsz":
-        return word[:-1]
-    return f"{word}e" if len(word) == 3 and ending in _VERBAL and word[1] in "aeiou" else word
-
-
 @cache
 def _vocabulary(language: str) -> _Vocabulary:
-    return _Vocabulary(lexicon.load("topic_pivot", language).words)
+    return _Vocabulary(lexicon.load("topic_pivot", language))

@@ -1,12 +1,14 @@
 """Which trials a run consists of: scenarios × seeds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from harness.errors import SynthesisError
 from harness.problems import shown
 from harness.scenario import Scenario
+
+_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,31 @@ def _bad_seeds(text: str, why: str, where: str) -> SynthesisError:
     return SynthesisError(f'"{shown(text)}": {why}', where=where, fix='write for example "5", or "3,7,11"')
 
 
+@dataclass(frozen=True)
+class Seeds:
+    """`given` win over what a scenario asks for itself, which wins over `default`."""
+
+    given: tuple[int, ...] | None = None
+    default: tuple[int, ...] = (1,)
+
+    def of(self, scenario: Scenario) -> tuple[int, ...]:
+        """The seeds a scenario is run under."""
+        own = scenario.definition.seeds
+        if self.given is not None or own is None:
+            return self.given or self.default
+        return own if isinstance(own, tuple) else tuple(range(1, own + 1))
+
+
+OWN_SEEDS = Seeds()
+
+
 def plan_trials(
     scenarios: Sequence[Scenario],
-    seeds: tuple[int, ...] | None,
+    seeds: Seeds = OWN_SEEDS,
     names: Sequence[str] = (),
     tags: Sequence[str] = (),
 ) -> Plan:
-    """Scenarios whose name matches any of `names` (globs) and that have any of `tags`; given seeds win."""
+    """Scenarios whose name matches any of `names` (globs) and that have any of `tags`."""
     chosen = [
         scenario
         for scenario in scenarios
@@ -78,16 +98,15 @@ def plan_trials(
         and (not tags or set(tags).intersection(scenario.definition.tags))
     ]
     if not chosen:
-        there = ", ".join(sorted(scenario.name for scenario in scenarios)[:5])
+        there = _some(scenario.name for scenario in scenarios)
+        known = _some(tag for scenario in scenarios for tag in scenario.definition.tags) or "no tags"
         raise SynthesisError(
-            "no scenario is left by --scenario and --tag", fix=f"loosen the filter; there are: {shown(there)}"
+            "no scenario is left by --scenario and --tag",
+            fix=f"loosen the filter; there are: {there}" + (f"; tags: {known}" if tags else ""),
         )
-    return Plan(tuple((scenario, seeds or own_seeds(scenario)) for scenario in chosen))
+    return Plan(tuple((scenario, seeds.of(scenario)) for scenario in chosen))
 
 
-def own_seeds(scenario: Scenario) -> tuple[int, ...]:
-    """The seeds a scenario asks for itself; one if it does not say."""
-    given = scenario.definition.seeds
-    if isinstance(given, tuple):
-        return given
-    return tuple(range(1, (given or 1) + 1))
+def _some(names: Iterable[str]) -> str:
+    found = sorted(set(names))
+    return shown(", ".join(found[:_SHOWN])) + (", …" if len(found) > _SHOWN else "")

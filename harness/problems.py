@@ -11,7 +11,14 @@ from pydantic import BaseModel, ValidationError
 from harness.errors import Place, SynthesisError
 
 _EXCERPT = 60
-_WORDS = {"tuple": "list", "dict": "object", "dictionary": "object", "bool": "true or false"}
+_WORDS = {
+    "tuple": "list",
+    "dict": "object",
+    "dictionary": "object",
+    "bool": "true or false",
+    "float": "number",
+    "int": "whole number",
+}
 """What a file calls the types of its values."""
 
 
@@ -53,6 +60,8 @@ def _mistake(detail: Any, model: type[BaseModel]) -> _Mistake:
     here: list[Any] = [model]
     owner: type[BaseModel] | None = model
     for part in detail["loc"]:
+        if part == "[key]":  # pydantic's way to say that the key before it is what is wrong
+            continue
         here = [kind for annotation in here for kind in _kinds(annotation)]
         if len(here) > 1 and isinstance(part, str):
             choices.append((len(path), part))
@@ -111,7 +120,9 @@ def _likeliest(mistakes: Sequence[_Mistake]) -> list[_Mistake]:
 
 def _misfit(mistakes: Iterable[_Mistake]) -> tuple[int, bool]:
     furthest = max(mistakes, key=lambda mistake: len(mistake.path))
-    return -len(furthest.path), furthest.detail["type"].endswith("_type")
+    kind, given = furthest.detail["type"], furthest.detail["input"]
+    other_type = kind.endswith("_type") or (kind == "literal_error" and not isinstance(given, str))
+    return -len(furthest.path), other_type
 
 
 def _without_echoes(mistakes: Sequence[_Mistake]) -> Iterator[_Mistake]:
@@ -140,16 +151,33 @@ def _say(mistake: _Mistake) -> tuple[str, str]:
         return str(context["error"]), "correct the value"
     if kind.endswith("too_short") and context["min_length"] == 1:
         return f'"{shown(key)}" is empty', "do not leave it empty"
+    if kind == "model_type":
+        return f"this has to be an object, not {_quoted(detail['input'])}", "write it as { … }"
     message = " ".join(_WORDS.get(word, word) for word in detail["msg"].split(" "))
-    given = detail["input"]
-    value = f'"{shown(given)}"' if isinstance(given, str) else shown(given)
     name = f'"{shown(key)}": ' if key else ""
-    return f"{name}{message[0].lower()}{message[1:]}, not {value}", _fix(kind, context)
+    return f"{name}{message[0].lower()}{message[1:]}, not {_quoted(detail['input'])}", _fix(kind, context)
+
+
+def _quoted(given: object) -> str:
+    return f'"{shown(given)}"' if isinstance(given, str) else shown(given)
+
+
+_ALLOWED = {
+    "greater_than": "give a number above {gt:g}",
+    "greater_than_equal": "give a number of at least {ge}",
+    "less_than": "give a number below {lt:g}",
+    "less_than_equal": "give a number of at most {le}",
+    "string_too_long": "use at most {max_length} characters",
+    "literal_error": "use {expected}",
+    "string_pattern_mismatch": "write it so that it matches {pattern}",
+    "finite_number": "give a finite number",
+}
+"""How to mend what pydantic calls so, with what it knows about it."""
 
 
 def _fix(kind: str, context: dict[str, Any]) -> str:
-    if kind == "string_pattern_mismatch":
-        return f"write it so that it matches {context['pattern']}"
+    if kind in _ALLOWED:
+        return _ALLOWED[kind].format(**context)
     if kind.endswith("_type"):
         word = kind.removesuffix("_type")
         return f"give a value of type {_WORDS.get(word, word)}"

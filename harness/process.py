@@ -104,6 +104,11 @@ class Program(asyncio.SubprocessProtocol):
             self._changed.clear()
             await self._changed.wait()
 
+    async def catch_up(self) -> None:
+        """Take in what has arrived: asyncio needs a round to poll, one to read and one to hand over."""
+        for _ in range(3):
+            await asyncio.sleep(0)
+
     async def end(self) -> None:
         """End the whole group: ask, wait, kill. Output that is still in the pipes is read to its end.
 

@@ -1,37 +1,52 @@
 """Write a trial down as it happens: one event a line, flushed before the next thing is done."""
 
+import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 import orjson
 
+from harness.errors import SubjectError, words_of
 from harness.transcript import VERSION, Json, Medium, Transcript
 
 
-class Sink(Protocol):
-    """Where a subject says what it does besides answering."""
-
-    def gate_call(self, gate: str, arguments: Json) -> None:
-        """The subject asked for a gate."""
-
-    def observation(self, gate: str, *, ok: bool, result: Json) -> None:
-        """A gate answered."""
-
-
 def encode_event(seq: int, kind: str, turn: int, parent: int | None, fields: dict[str, Json]) -> bytes:
-    """The one line that stands for an event."""
+    """The one line that stands for an event; raises SubjectError for a value that JSON cannot hold."""
     event = {"v": VERSION, "seq": seq, "type": kind, "turn": turn, "parent": parent, **fields}
-    return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+    try:
+        line = orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError as error:
+        raise SubjectError("json", f"a value of its {kind} is not JSON: {words_of(error)}") from error
+    for key, value in fields.items():
+        if not _finite(value):  # orjson would write null
+            raise SubjectError("json", f'the "{key}" of its {kind} is not JSON: it holds nan or infinity')
+    return line
+
+
+def _finite(value: Json) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_finite, value.values()))
+    return not isinstance(value, list | tuple) or all(map(_finite, value))
 
 
 class Recorder:
-    """Appends to one transcript, from any thread; after `close`, what still arrives is dropped."""
+    """Appends to one transcript, from any thread; after `close`, what still arrives is dropped.
+
+    A file that cannot be written raises OSError with the first event and every later one. After `seal` it
+    does not: the error and the end are then kept in memory, so that the trial can be reported.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
+        self._file = -1
+        self._unwritable: OSError | None = None
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
+        except OSError as error:
+            self._unwritable = error
         self._lines: list[bytes] = []
         self._lock = Lock()
         self._open = True
@@ -98,7 +113,8 @@ class Recorder:
         with self._lock:
             if self._open:
                 self._open = False
-                os.close(self._file)
+                if self._file >= 0:
+                    os.close(self._file)
             return Transcript([orjson.loads(line) for line in self._lines])
 
     def _write(self, kind: str, fields: dict[str, Json], parent: int | None) -> int:
@@ -109,6 +125,60 @@ class Recorder:
             return seq
 
     def _append(self, line: bytes) -> None:
-        if self._open:
-            os.write(self._file, line)
+        if not self._open:
+            return
+        if self._unwritable is None:
+            try:
+                _write_whole(self._file, line)
+            except OSError as error:
+                self._unwritable = error
+        if self._unwritable is None or self._sealed or not self._lines:
             self._lines.append(line)
+        if self._unwritable is not None and not self._sealed:
+            raise self._unwritable
+
+
+def _write_whole(file: int, line: bytes) -> None:
+    """A disk that is nearly full takes a part of a line, and says so only when asked to take the rest."""
+    written = os.write(file, line)
+    while written < len(line):
+        written += os.write(file, line[written:])
+
+
+class Sink:
+    """Where a subject says what it does besides answering; the rest of the transcript is not its to write."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def assistant(
+        self,
+        text: str,
+        *,
+        code: str | None = None,
+        medium: Medium = "conversation",
+        parent: int | None = None,
+    ) -> None:
+        """The subject spoke, on the way to its answer."""
+        self._recorder.assistant(text, code=code, medium=medium, parent=parent)
+
+    def gate_call(self, gate: str, arguments: Json, parent: int | None = None) -> None:
+        """The subject asked for a gate."""
+        self._recorder.gate_call(gate, arguments, parent)
+
+    def observation(self, gate: str, *, ok: bool, result: Json, parent: int | None = None) -> None:
+        """A gate answered."""
+        self._recorder.observation(gate, ok=ok, result=result, parent=parent)
+
+    def child_start(self, medium: Medium, prompt: str, parent: int | None = None) -> int:
+        """A child begins; the number returned is the parent of everything that happens in it."""
+        return self._recorder.child_start(medium, prompt, parent)
+
+    def child_end(self, child: int, reason: str, *, terminated: bool, result: Json) -> None:
+        """A child ended."""
+        self._recorder.child_end(child, reason, terminated=terminated, result=result)
+
+
+def replay(sink: Sink, lines: Iterable[bytes]) -> None:
+    """Events recorded before, taken over byte for byte; not for a subject's own code, so no method."""
+    sink._recorder.replay(lines)

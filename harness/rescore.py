@@ -9,23 +9,30 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import ValidationError
 
+from harness.console import counted
 from harness.criterion import Criterion
 from harness.decide import RunOutcome, Thresholds
 from harness.errors import Place, Problems, SynthesisError
 from harness.evaluate import Conclusion, conclude, make_stamp
 from harness.load import LoadOptions, load_scenarios
-from harness.resources import bundled
+from harness.recorded_run import (
+    RecordedScenario,
+    find_scenario_file,
+    may_load,
+    read_recorded_scenarios,
+)
 from harness.rubric import RubricReader
 from harness.run_directory import RunDirectory
-from harness.run_report import RunReport, RunStamp, RunTiming, ScenarioReport
+from harness.run_report import RunStamp, RunTiming
 from harness.scenario import Scenario, ScenarioDefinition
 from harness.score import ScoredTrial, score_trial
 from harness.settings import CheckSettings
 from harness.subject import Context, Session, Subject, SubjectError
 from harness.summarize import ScenarioScores
 from harness.transcript import Json, Transcript, read_transcript
+
+_SHOWN = 5
 
 
 class Recorded(Subject):
@@ -61,9 +68,15 @@ class RescoreOptions:
 def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
     """A new report beside the old one, named by what scored it."""
     started, clock = datetime.now(UTC), time.perf_counter()
-    report = _read_report(place)
-    criteria = _Criteria(options)
-    rows = [_score_scenario(place, entry, criteria.of(entry), options.settings) for entry in report.scenarios]
+    if not place.report.is_file():
+        fix = "name the folder of a run; one that was killed gets its report from: synthesis eval … --resume"
+        raise SynthesisError("there is no report here", where=str(place.path), fix=fix)
+    criteria = _Criteria(place, options)
+    rows = [
+        _score_scenario(place, entry, criteria.of(entry), options.settings)
+        for entry in read_recorded_scenarios(place)
+    ]
+    criteria.warn()
     stamp = make_stamp([row.scenario for row in rows], options.settings)
     target = place.path / f"report-{_fingerprint(rows, stamp)}.json"
     seconds = round(time.perf_counter() - clock, 6)
@@ -71,28 +84,19 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
     return conclude(rows, Conclusion(target, options.thresholds, stamp, timing))
 
 
-def _read_report(place: RunDirectory) -> RunReport:
-    try:
-        return RunReport.model_validate_json(place.report.read_bytes())
-    except OSError as error:
-        fix = "name the folder of a run; one that was killed gets its report from: synthesis eval … --resume"
-        raise SynthesisError("there is no report here", where=str(place.path), fix=fix) from error
-    except ValidationError as error:
-        what = f"not a run report: {error.errors(include_url=False)[0]['msg']}"
-        raise SynthesisError(what, where=str(place.report), fix="restore the file") from error
-
-
 class _Criteria:
     """Where a scenario's criteria come from: the given rubric, its file as it is today, or the report."""
 
-    def __init__(self, options: RescoreOptions) -> None:
+    def __init__(self, place: RunDirectory, options: RescoreOptions) -> None:
+        self._place = place
         self._options = options
         self._files: dict[str, dict[str, Scenario]] = {}
+        self._recorded: dict[str, list[str]] = {}
         self._given = None if options.rubric is None else _read_rubric(options.rubric)
         named = load_scenarios(options.scenarios, options.load) if options.scenarios else []
         self._named = {scenario.name: scenario for scenario in named}
 
-    def of(self, entry: ScenarioReport) -> tuple[Criterion, ...]:
+    def of(self, entry: RecordedScenario) -> tuple[Criterion, ...]:
         if self._given is not None:
             return self._given
         today = self._named.get(entry.name) or self._today(entry.file).get(entry.name)
@@ -101,26 +105,31 @@ class _Criteria:
         if any("score" in definition for definition in entry.rubric):
             fix = f"name its file if you trust it: --scenarios {entry.file}"
             raise SynthesisError("the rubric has a function in it", where=entry.name, fix=fix)
-        self._options.warn(f"{entry.name}: scored by the rubric in the report; {_why_recorded(entry.file)}")
+        self._recorded.setdefault(entry.file, []).append(entry.name)
         return _recorded_criteria(entry)
+
+    def warn(self) -> None:
+        """One line a file about the scenarios that were scored by what the report recorded."""
+        for file, names in self._recorded.items():
+            some = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+            why = self._why_recorded(file, some)
+            scored = f"{counted(len(names), 'scenario')} scored by the rubric in the report"
+            self._options.warn(f"{scored}: {why}")
+
+    def _why_recorded(self, file: str, names: str) -> str:
+        found = find_scenario_file(self._place, file)
+        if not found.is_file():
+            return f"{file} is not there (name it with --scenarios)"
+        if not may_load(found):
+            return f"{file} is code: name it with --scenarios if you trust it"
+        return f"no longer in {file}: {names}"
 
     def _today(self, file: str) -> dict[str, Scenario]:
         if file not in self._files:
-            found = load_scenarios([file], self._options.load) if _may_load(Path(file)) else []
-            self._files[file] = {scenario.name: scenario for scenario in found}
+            found = find_scenario_file(self._place, file)
+            scenarios = load_scenarios([found], self._options.load) if may_load(found) else []
+            self._files[file] = {scenario.name: scenario for scenario in scenarios}
         return self._files[file]
-
-
-def _may_load(file: Path) -> bool:
-    """A report is data, perhaps a stranger's: that it names a .py file is no reason to run it."""
-    ours = file.resolve().is_relative_to(bundled("scenarios").resolve())
-    return file.is_file() and (file.suffix == ".json" or ours)
-
-
-def _why_recorded(file: str) -> str:
-    if Path(file).is_file() and not _may_load(Path(file)):
-        return f"{file} is code: name it with --scenarios if you trust it"
-    return f"it is not in {file} any more"
 
 
 def _read_rubric(path: Path) -> tuple[Criterion, ...]:
@@ -131,7 +140,7 @@ def _read_rubric(path: Path) -> tuple[Criterion, ...]:
     return criteria
 
 
-def _recorded_criteria(entry: ScenarioReport) -> tuple[Criterion, ...]:
+def _recorded_criteria(entry: RecordedScenario) -> tuple[Criterion, ...]:
     problems: list[SynthesisError] = []
     place = Place(f"report of {entry.name}") / "rubric"
     criteria = tuple(RubricReader(Path(), trusted=False, problems=problems).read(entry.rubric, place))
@@ -141,7 +150,7 @@ def _recorded_criteria(entry: ScenarioReport) -> tuple[Criterion, ...]:
 
 
 def _score_scenario(
-    place: RunDirectory, entry: ScenarioReport, criteria: tuple[Criterion, ...], settings: CheckSettings
+    place: RunDirectory, entry: RecordedScenario, criteria: tuple[Criterion, ...], settings: CheckSettings
 ) -> ScenarioScores:
     scored: list[ScoredTrial] = []
     system: str | None = None

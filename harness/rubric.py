@@ -7,13 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import orjson
 from pydantic import Field, ValidationError
 
 from harness import plugins
 from harness.check import lexicon_stamp
 from harness.criterion import CheckerCriterion, CheckerOptions, Criterion
 from harness.errors import Place, SynthesisError
+from harness.json_file import read_json
 from harness.problems import from_validation, known_keys, shown
 from harness.records import Record
 from harness.resources import bundled
@@ -86,6 +86,9 @@ class RubricReader:
     def _checker_criterion(self, key: str, definition: dict[str, Any], spot: Place) -> Criterion | None:
         rest = {name: value for name, value in definition.items() if name != key}
         value = definition[key]
+        if not isinstance(value, bool | dict):
+            self._add(f'"{key}" is true, false or an object of options', spot / key, "write true")
+            return None
         shared = self._validated(Criterion, rest, spot)
         options = self._validated(
             CheckerOptions, {"expect": value} if isinstance(value, bool) else value, spot / key
@@ -112,13 +115,15 @@ class RubricReader:
             said = " and ".join(f'"{key}"' for key in keys)
             self._add(f"more than one scoring key: {said}", spot, "write one criterion for each")
             return
-        shared = known_keys(Criterion)
-        for key in definition:
-            close = difflib.get_close_matches(str(key), [*scoring_keys(), "include"], n=1)
-            if key not in shared and close:
+        known = {known for key in plugins.names("criteria") for known in known_keys(criterion_type(key))}
+        unknown = [str(key) for key in definition if key not in known]
+        for key in unknown:
+            close = difflib.get_close_matches(key, [*scoring_keys(), "include"], n=1)
+            if close:
                 self._add(f'unknown key "{shown(key)}"', spot, f'did you mean "{close[0]}"?')
                 return
-        self._add("no scoring key", spot, f"use one of: {', '.join(scoring_keys())}")
+        said = f'unknown key "{shown(unknown[0])}"' if unknown else "no scoring key"
+        self._add(said, spot, f"use one of: {', '.join(scoring_keys())}")
 
     def _include(self, definition: dict[str, Any], spot: Place) -> Iterator[Criterion]:
         name = definition["include"]
@@ -158,8 +163,8 @@ class RubricReader:
 
     def _definitions(self, path: Path) -> list[Any]:
         try:
-            data = orjson.loads(path.read_bytes())
-        except (OSError, orjson.JSONDecodeError) as error:
+            data = read_json(path)
+        except (OSError, ValueError) as error:
             self._add(f"not readable as JSON: {error}", Place(str(path)), "mend the file")
             return []
         file = self._validated(RubricFile, data, Place(str(path)))

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from harness.errors import words_of
 from harness.plan import Trial
-from harness.record import Recorder
+from harness.record import Recorder, Sink
 from harness.run_directory import RunDirectory
 from harness.subject import Context, Reply, Subject, SubjectError
 from harness.transcript import Json, Transcript
@@ -48,6 +48,12 @@ class RunOptions:
     place: RunDirectory
     jobs: int = 8
     timeout: float = 300.0
+    timeout_wins: bool = False
+
+    def seconds_for(self, trial: Trial) -> float:
+        """How long a trial may take: as its scenario says, unless the one here was asked for."""
+        own = trial.scenario.definition.timeout
+        return self.timeout if own is None or self.timeout_wins else own
 
 
 async def run_trials(trials: Iterable[Trial], options: RunOptions, listener: Listener, stop: Stop) -> None:
@@ -73,7 +79,7 @@ async def _worker(waiting: Iterator[Trial], options: RunOptions, listener: Liste
 async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
     """One trial from its first event to its last; whatever goes wrong is in the transcript."""
     recorder = Recorder(options.place.transcript(trial))
-    limit = asyncio.timeout(trial.scenario.definition.timeout or options.timeout)
+    limit = asyncio.timeout(options.seconds_for(trial))
     try:
         async with limit:
             last = await _converse(trial, options.place, recorder)
@@ -85,8 +91,7 @@ async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
         raise
     except Exception as error:  # noqa: BLE001 - one of the two places: a subject is someone else's code
         if limit.expired():
-            seconds = trial.scenario.definition.timeout or options.timeout
-            _fail(recorder, "timeout", "timeout", f"not finished after {seconds:g} s")
+            _fail(recorder, "timeout", "timeout", f"not finished after {options.seconds_for(trial):g} s")
         else:
             kind = error.kind if isinstance(error, SubjectError) else type(error).__name__
             _fail(recorder, "timeout" if kind == "timeout" else "error", kind, words_of(error))
@@ -121,9 +126,9 @@ def _open_subject(trial: Trial, recorder: Recorder) -> Subject:
 async def _converse(trial: Trial, place: RunDirectory, recorder: Recorder) -> Reply:
     scenario = trial.scenario
     subject = _open_subject(trial, recorder)
-    workspace = prepare_workspace(place.workspace(trial), scenario.fixtures)
+    workspace = prepare_workspace(place.workspace(trial).absolute(), scenario.fixtures)
     context = Context(
-        scenario.name, trial.seed, workspace, scenario.system, recorder, turns=len(scenario.prompts)
+        scenario.name, trial.seed, workspace, scenario.system, Sink(recorder), turns=len(scenario.prompts)
     )
     session = subject.open(context)
     try:
@@ -145,5 +150,6 @@ async def _converse(trial: Trial, place: RunDirectory, recorder: Recorder) -> Re
 
 
 def _fail(recorder: Recorder, reason: str, kind: str, message: str) -> None:
+    recorder.seal()
     recorder.error(kind, message)
     recorder.end(reason, terminated=False)

@@ -1,5 +1,6 @@
 """Where a run lies on disk, and the rules about writing there."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,13 @@ class RunDirectory:
         """The workspace of one trial."""
         return self.path / _WORKSPACES / trial.scenario.slug / str(trial.seed)
 
+    def remove_empty_workspaces(self) -> None:
+        """Folders of scenarios whose workspaces are all gone."""
+        root = self.path / _WORKSPACES
+        for folder in (*(root.iterdir() if root.is_dir() else ()), root):
+            with suppress(OSError):  # one that is not empty stays
+                folder.rmdir()
+
     def first_link(self) -> Path | None:
         """A link on the way to a transcript or a workspace, which would lead what is written out of here."""
         folders = (self.transcripts, self.path / _WORKSPACES)
@@ -67,12 +75,18 @@ def claim_new(path: Path) -> RunDirectory:
 def claim_resumed(path: Path) -> RunDirectory:
     """Take the folder of an earlier run to go on with it."""
     place = RunDirectory(path)
+    check_resumable(place)
+    return _make(place)
+
+
+def check_resumable(place: RunDirectory) -> None:
+    """A run lies here, and nothing in it leads elsewhere."""
     if not place.is_run:
-        raise SynthesisError("there is no run here", where=str(path), fix="name the folder of an earlier run")
+        fix = "name the folder of an earlier run"
+        raise SynthesisError("there is no run here", where=str(place.path), fix=fix)
     if link := place.first_link():
         fix = "remove the link: what is written here must stay here"
         raise SynthesisError("a link lies where the run writes", where=str(link), fix=fix)
-    return _make(place)
 
 
 def claim_default(root: Path, stamp: str) -> RunDirectory:

@@ -7,7 +7,7 @@ from pydantic import Field
 from harness.records import Hit, LexiconStamp, Record, Status
 from harness.transcript import Json
 
-TrialStatus = Literal["scored", "not_applicable", "error", "not_run"]
+TrialStatus = Literal["scored", "not_applicable", "error"]
 
 
 class CriterionScore(Record):

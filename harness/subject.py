@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
 from harness.errors import Place, SynthesisError
+from harness.errors import SubjectError as SubjectError  # noqa: PLC0414 - subjects find it here
+from harness.json_file import read_regular
 from harness.problems import shown
-from harness.record import Recorder
+from harness.record import Sink
 from harness.records import Record
 from harness.transcript import Json
-
-
-class SubjectError(Exception):
-    """The subject could not answer; the trial is recorded as an error, never as a score."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
 
 
 @dataclass
@@ -30,7 +24,7 @@ class Context:
     seed: int
     workspace: Path
     system: str | None
-    recorder: Recorder
+    recorder: Sink
     messages: list[dict[str, str]] = field(default_factory=list)
     turns: int = 1
     """How many messages the person has for this conversation."""
@@ -77,7 +71,7 @@ class ScenarioFolder:
                 raise SynthesisError(
                     f'"{shown(name)}" is outside the scenario\'s folder', where=place, fix=fix
                 )
-            return path.read_bytes()
+            return read_regular(path)
         except (OSError, ValueError, RuntimeError) as error:
             what = f'"{shown(name)}" cannot be read: {error}'
             fix = "check the path, relative to the scenario file"

@@ -14,47 +14,38 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 
+from harness.characters import INVISIBLE, PICTURE, plain
 from harness.quotation import mask_quotations
+
+LONG = 20_000
+"""Characters from which on a text, with all its edits, is too large to keep many of."""
 
 _ITEM = "\x1e"
 """A line break before a list item, until folding is done."""
 
-_NOT_AS_ASCII = (0xFF07, 0xFF1C, 0xFF1E, 0xFF40)
-"""Full-width forms whose ASCII form is itself rewritten."""
-
-_PLAIN = {
-    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc\uff07\uff40`", "'"),
-    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u300c\u300d", '"'),
-    **dict.fromkeys("\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a", " "),
-    **dict.fromkeys("\u202f\u205f\u3000\t\v\f\x1c\x1d\x1e\x1f", " "),
-    **dict.fromkeys("\u2028\u2029\u0085\r", "\n"),
-    **dict.fromkeys("\u2010\u2011", "-"),
-    **dict.fromkeys("<\uff1c", "\u2039"),
-    **dict.fromkeys(">\uff1e", "\u203a"),
-    **{chr(full): chr(full - 0xFEE0) for full in range(0xFF01, 0xFF5F) if full not in _NOT_AS_ASCII},
-    "\u0130": "I",
-    **dict.fromkeys(map(chr, range(0xD800, 0xE000)), "\ufffd"),
-}
-"""One character for one character, so offsets stay as they are. `<` and `>` are kept for marking hits, and
-U+0130 is the only letter whose lower case is longer than itself. Lone surrogates, which RE2 cannot read,
-become U+FFFD. No value is a key, so the order of replacing does not matter."""
-
-_ASCII_PLAIN = str.maketrans({char: plain for char, plain in _PLAIN.items() if char.isascii()})
-
 _LOWER = "".join(char for code in (*range(0x590), *range(0x1E00, 0x2000)) if (char := chr(code)).islower())
 
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
+_CRLF = re.compile("\r\n")
+_EMOJI = re.compile(f"{PICTURE}+")
+_EMOJI_BEFORE_MARK = re.compile(
+    rf"""(?<!{PICTURE})(?:(?<![ .!?;:])[ ]*+{PICTURE}++(?:[ ]++{PICTURE}++)*+|{PICTURE}++)"""
+    r"""(?=[.,!?;:]|["')\]](?!\w))"""
 )
-_EMOJI = re.compile(
-    "[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff\U000e0000-\U000e007f]+"
-)
-_ELLIPSIS = re.compile("…")
+"""Leaves no blank before the mark, and takes none that parts it from a sentence before."""
+
+_KEYCAP = re.compile("[0-9#*]\u20e3")
+_KEYCAP_ITEM = re.compile(r"^[ ]*+[0-9]\u20e3[.):]?[ ]*+", re.M)
+_SPELT_OUT = {
+    mark: (re.compile(mark), plain)
+    for mark, plain in {"…": "...", "‼": "!!", "⁇": "??", "⁈": "?!", "⁉": "!?"}.items()
+}
 _LONG_DASH = re.compile("[–—―]+")
 _DOUBLE_HYPHEN = re.compile(r"(?<=\w)--(?=\w)|(?<=[ ])-{2,3}(?=[ ])")
 
 _WRAPPED = re.compile(rf"\n(?<=[\w,'\"]\n)[ ]*(?=[{_LOWER}])")
 """A line broken for width: nothing ended before it and it goes on in lower case."""
+
+_TRAILING = re.compile(r"(?<![ ])[ ]+(?=\n)")
 
 _NESTED = r"(?:[-*+•][ ]+|\[[ x]\][ ]+)?"
 _BULLET = rf"(?:[-*+•·–—›]|\(?\d{{1,2}}[.)])[ ]+{_NESTED}"
@@ -77,12 +68,12 @@ _SENTENCE_END = re.compile(
     r"""
     [ ](?<=[.!?"')\]][ ])
     (?:(?<=[.!?][ ])|(?<=[.!?]["')\]][ ])|(?<=[.!?]["')\]]{2}[ ])|(?<=[.!?]["')\]]{3}[ ]))
-    (?<!\b\w[.][ ])
+    (?<!\b[^\W\diI][.][ ])
     (?i:(?<!\b(?:dr|mr|ms|st|vs)[.][ ])(?<!\b(?:mrs|etc)[.][ ])(?<!\bprof[.][ ])(?<!\bapprox[.][ ]))
     """,
     re.X,
 )
-"""The space after a mark that ends a sentence; a single letter or an abbreviation before it does not."""
+"""The space after a mark that ends a sentence; after an abbreviation or a letter, "I" aside, it does not."""
 
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
@@ -177,19 +168,19 @@ class _Editor:
             self.text = text
 
 
-@lru_cache(maxsize=16)
-def fold(text: str) -> Folded:
-    """One sentence a line, in plain lower-case characters, with a map back to the original."""
-    editor = _Editor(_plain(text))
+def _folded(text: str) -> Folded:
+    editor = _Editor(text)
+    if "\r\n" in text:
+        editor.replace(_CRLF, "\n")
+    editor.text = plain(editor.text)
     unusual = "" if editor.text.isascii() else "".join(set(editor.text))
-    if unusual and _INVISIBLE.search(unusual):
-        editor.replace(_INVISIBLE, "")
-    if "…" in unusual:
-        editor.replace(_ELLIPSIS, "...")
+    if unusual:
+        _fold_unusual(editor, unusual)
     _fold_lists(editor)
     if unusual and _LONG_DASH.search(unusual):
         editor.replace(_LONG_DASH, " - ")
     if unusual and _EMOJI.search(unusual):
+        editor.replace(_EMOJI_BEFORE_MARK, "")
         editor.replace(_EMOJI, " ")
     _fold_marks(editor)
     _fold_blanks(editor)
@@ -203,13 +194,35 @@ def fold(text: str) -> Folded:
     return Folded(text, lines.replace(_ITEM, "\n").lower(), tuple(items), tuple(editor.edits))
 
 
-def _plain(text: str) -> str:
-    """Quotes, spaces and full-width forms in plain characters; `translate` is quick for ASCII alone."""
-    if text.isascii():
-        return text.translate(_ASCII_PLAIN)
-    for char in _PLAIN.keys() & set(text):
-        text = text.replace(char, _PLAIN[char])
-    return text
+class _Fold:
+    """`fold`, which remembers the last few short texts, and of long ones no more than an exchange."""
+
+    def __init__(self) -> None:
+        self._short = lru_cache(maxsize=16)(_folded)
+        self._long = lru_cache(maxsize=2)(_folded)
+
+    def __call__(self, text: str) -> Folded:
+        """One sentence a line, in plain lower-case characters, with a map back to the original."""
+        return self._short(text) if len(text) <= LONG else self._long(text)
+
+    def cache_clear(self) -> None:
+        """Forget every text."""
+        self._short.cache_clear()
+        self._long.cache_clear()
+
+
+fold = _Fold()
+
+
+def _fold_unusual(editor: _Editor, unusual: str) -> None:
+    """What is not seen goes; marks in one character are spelt out; a number in a box begins an item."""
+    if INVISIBLE.search(unusual):
+        editor.replace(INVISIBLE, "")
+    for mark in _SPELT_OUT.keys() & set(unusual):
+        editor.replace(*_SPELT_OUT[mark])
+    if "\u20e3" in unusual:
+        editor.replace(_KEYCAP_ITEM, "- ")
+        editor.replace(_KEYCAP, " ")
 
 
 def _fold_lists(editor: _Editor) -> None:
@@ -218,6 +231,7 @@ def _fold_lists(editor: _Editor) -> None:
     editor.replace(_FIRST_BULLET, _ITEM)
     editor.replace(_FIRST_HEADING, "")
     if "\n" in editor.text:
+        editor.replace(_TRAILING, "")
         editor.replace(_WRAPPED, " ")
         editor.replace(_BREAK, "\n")
         editor.replace(_NEXT_BULLET, _ITEM)

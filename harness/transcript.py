@@ -17,6 +17,7 @@ Json = Any
 """Any JSON value: what a subject, a gate or a scenario may hand over."""
 
 Medium = Literal["conversation", "code", "bash"]
+_RESTORE = "restore the file, or run the trial again"
 
 
 class _Event(Record):
@@ -197,20 +198,27 @@ def read_transcript(path: Path) -> Transcript:
     events = [_event(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line]
     if not events or events[0]["type"] != "start":
         raise SynthesisError("not a transcript: it does not begin with a start event", where=str(path))
+    if any(event["type"] == "end" for event in events[:-1]):
+        raise SynthesisError("it goes on after its end", where=str(path), fix=_RESTORE)
     return Transcript(events)
 
 
 def _event(line: bytes, where: str) -> dict[str, Json]:
     try:
-        raw = orjson.loads(line)
-        EVENTS.validate_python(raw, strict=True)
+        return parse_event(line)
+    except ValueError as error:
+        raise SynthesisError(str(error), where=where, fix=_RESTORE) from error
+
+
+def parse_event(line: bytes) -> dict[str, Json]:
+    """One line of a transcript; raises ValueError saying what is wrong with it."""
+    try:
+        event: dict[str, Json] = orjson.loads(line)
+        EVENTS.validate_python(event, strict=True)
     except orjson.JSONDecodeError as error:
-        raise SynthesisError(
-            f"not JSON: {error}", where=where, fix="restore the file, or run the trial again"
-        ) from error
+        raise ValueError(f"not JSON: {error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        what = f"not a transcript event: {'/'.join(map(str, first['loc']))}: {first['msg']}"
-        raise SynthesisError(what, where=where, fix="restore the file, or run the trial again") from error
-    event: dict[str, Json] = raw
+        spot = "/".join(map(str, first["loc"]))
+        raise ValueError(f"not a transcript event: {spot}: {first['msg']}") from error
     return event

@@ -49,6 +49,12 @@ def problems(*paths: Path, **options: Any) -> list[str]:
     return []
 
 
+def one_problem(path: Path, **options: Any) -> str:
+    """The only thing wrong with the files."""
+    (found,) = problems(path, **options)
+    return found
+
+
 def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "harness", *map(str, arguments)]
 

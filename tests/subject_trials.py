@@ -63,7 +63,7 @@ async def evaluate(
     scenarios = load_scenarios([path], LoadOptions())
     place = claim_resumed(out) if resume else claim_new(out)
     options = EvaluationOptions(RunOptions(place, jobs, timeout), resume=resume)
-    evaluation = Evaluation(plan_trials(scenarios, None), options)
+    evaluation = Evaluation(plan_trials(scenarios), options)
     await evaluation.run()
     evaluation.finish()
     return Outcome(place, read_report(place.report))

@@ -25,6 +25,7 @@ from scenario_files import (
 )
 
 from harness.cli import main
+from harness.evaluation_request import EvaluationRequest
 from harness.run_report import RunReport
 from harness.transcript import read_transcript
 
@@ -62,6 +63,7 @@ def refused(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
         (["--seeds", "3,3"], '--seeds: "3,3": a seed is listed twice'),
         (["--seeds", "2x"], '--seeds: "2x": not a number of seeds'),
         (["--jobs", "0"], '--jobs: "0" is not a whole number of at least 1'),
+        (["--jobs", "10001"], '--jobs: "10001" is more than 10000'),
         (["--jobs", "x"], '--jobs: "x" is not a whole number'),
         (["--min-mean", "85"], '--min-mean: "85" is not a number from 0 to 1'),
         (["--min-mean", "nan"], '--min-mean: "nan" is not a number from 0 to 1'),
@@ -82,6 +84,7 @@ def refused(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
         (["--out", "s.json/inner"], "s.json/inner: cannot be written"),
         (["missing.json"], "missing.json: no such file or folder"),
         (["--nonsense"], "No such option"),
+        (["--nonsense"], "fix: see synthesis eval --help"),
         (["--seeds"], "requires an argument"),
         (["--seeds", "\x1b[31m"], '--seeds: "\\x1b[31m": not'),
     ],
@@ -171,11 +174,22 @@ def test_errors_exit_1_unless_that_many_were_allowed(folder: Path) -> None:
     write(folder / "s.json", scenario("good"), scenario("short", prompt=["one", "two"]))
     result = synthesis("eval", "s.json", "--out", "run", cwd=folder)
     assert result.returncode == 1
-    assert "INCOMPLETE: 1 trials ended in an error" in result.stdout
+    assert "INCOMPLETE: 1 trial ended in an error" in result.stdout
     assert "error in short-1: script: " in result.stderr
     assert report_of(folder / "run")["summary"]["complete"] is False
     assert main(["eval", "s.json", "--out", "two", "-q", "--max-errors", "1"]) == 0
     assert main(["eval", "s.json", "--out", "three", "-q", "--max-errors", "1", "--min-worst", "1"]) == 0
+
+
+def test_errors_that_were_accepted_are_no_reason_to_go_on(folder: Path) -> None:
+    write(folder / "s.json", scenario("good"), scenario("short", prompt=["one", "two"]))
+    result = synthesis("eval", "s.json", "--out", "run", "--max-errors", "1", cwd=folder)
+    assert result.returncode == 0
+    assert "1 error, accepted" in result.stdout
+    assert "INCOMPLETE" not in result.stdout
+    assert "--resume" not in result.stdout
+    write(folder / "s.json", scenario("good"))
+    assert "1 of 1 trial scored" in synthesis("eval", "s.json", "--out", "one", cwd=folder).stdout
 
 
 def test_nothing_scored_exits_1_and_says_so(folder: Path) -> None:
@@ -204,7 +218,11 @@ def test_list_prints_the_plan_and_runs_nothing(folder: Path) -> None:
     ]
     assert "t.py is code: it runs with your rights" in result.stderr
     assert tree(folder) == before
-    assert "7,8" in synthesis("eval", "s.json", "--list", "--seeds", "7,8", cwd=folder).stdout
+    seeded = synthesis("eval", "s.json", "--list", "--seeds", "7,8", cwd=folder)
+    assert "7,8" in seeded.stdout
+    assert "--seeds wins over the seeds that 1 scenario asks for itself" in seeded.stderr
+    one = synthesis("eval", "s.json", "--list", "--scenario", "half", cwd=folder)
+    assert one.stdout.endswith("\n1 scenario, 1 trial; nothing was run\n")
 
 
 def test_json_prints_the_report_and_nothing_else_on_stdout(folder: Path) -> None:
@@ -224,8 +242,26 @@ def test_quiet_says_only_what_went_wrong(folder: Path) -> None:
 
 def test_seeds_from_the_command_line_win_and_say_so(folder: Path) -> None:
     result = synthesis("eval", "s.json", "--out", "run", "--seeds", "3,", cwd=folder)
-    assert "--seeds wins over the seeds that 1 scenarios ask for themselves" in result.stderr
+    assert "--seeds wins over the seeds that 1 scenario asks for itself" in result.stderr
     assert [(name, seed) for name, seed, _ in trials(report_of(folder / "run"))] == [("good", 3), ("half", 3)]
+
+
+def test_a_timeout_from_the_command_line_wins_and_says_so(folder: Path) -> None:
+    code = slow(folder, 1.0, 1).read_text().replace('"prompt"', '"timeout": 30, "prompt"')
+    (folder / "slow.py").write_text(code)
+    won = synthesis("eval", "slow.py", "--out", "1", "--timeout", "0.1", cwd=folder)
+    assert "--timeout wins over the timeout that 1 scenario asks for itself" in won.stderr
+    assert "slow-1: timeout: not finished after 0.1 s" in won.stderr
+    (folder / "synthesis.toml").write_text("[eval]\ntimeout = 0.1\n")
+    own = synthesis("eval", "slow.py", "--out", "2", cwd=folder)
+    assert own.returncode == 0, own.stderr
+    assert "wins" not in own.stderr
+
+
+def test_no_more_jobs_than_trials(folder: Path) -> None:
+    resolved = EvaluationRequest(paths=("s.json",), jobs="10000").resolve(lambda _: None)
+    assert resolved.jobs == 3
+    assert EvaluationRequest(paths=("s.json",), jobs="2").resolve(lambda _: None).jobs == 2
 
 
 def test_without_out_each_run_gets_a_folder_of_its_own(folder: Path) -> None:
@@ -411,6 +447,25 @@ def test_which_workspaces_stay(folder: Path, keep: str | None, left: list[str]) 
     assert [name for name in tree(folder / "run" / "workspaces") if "/" in name] == left
 
 
+def test_a_workspace_stays_only_where_points_were_lost(folder: Path) -> None:
+    write(
+        folder / "s.json",
+        scenario("none", "Paris.", prompt="Capital of France?", rubric=[{"topic_pivot": True}]),
+        scenario("broken", prompt=["one", "two"]),
+        scenario("good"),
+    )
+    main(["eval", "s.json", "--out", "run", "-q", "--keep-workspaces", "failed"])
+    assert {trial["status"] for _, _, trial in trials(report_of(folder / "run"))} == {
+        "not_applicable", "error", "scored",
+    }  # fmt: skip
+    assert tree(folder / "run" / "workspaces") == ["broken", "broken/1"]
+
+
+def test_where_no_workspace_stays_no_folder_for_them_does(folder: Path) -> None:
+    main(["eval", "s.json", "--out", "run", "-q", "--keep-workspaces", "never"])
+    assert not (folder / "run" / "workspaces").exists()
+
+
 # Defaults of the project
 
 
@@ -430,6 +485,33 @@ def test_a_project_file_holds_defaults_and_the_command_line_wins(folder: Path, f
     assert main(["eval", "s.json", *won]) == 0
     assert report_of(folder / "two")["summary"]["trials"] == 4
     assert (folder / "two" / "workspaces" / "half" / "1").is_dir()
+
+
+def test_a_project_s_seeds_do_not_win_over_a_scenario_s_own(folder: Path) -> None:
+    (folder / "synthesis.toml").write_text("[eval]\nseeds = 3\n")
+    assert main(["eval", "s.json", "--out", "run", "-q"]) == 0
+    assert [(name, seed) for name, seed, _ in trials(report_of(folder / "run"))] == [
+        ("good", 1), ("good", 2), ("half", 1), ("half", 2), ("half", 3),
+    ]  # fmt: skip
+
+
+def test_a_project_file_says_which_scenarios_run(folder: Path) -> None:
+    (folder / "synthesis.toml").write_text('[eval]\npaths = ["s.json"]\n')
+    (folder / "inner").mkdir()
+    result = synthesis("eval", "--out", "run", cwd=folder / "inner")
+    assert result.returncode == 0, result.stderr
+    assert "bundled" not in result.stderr
+    assert [entry["file"] for entry in report_of(folder / "inner" / "run")["scenarios"]] == ["../s.json"] * 2
+
+
+def test_a_new_project_runs_its_own_scenarios(folder: Path) -> None:
+    made = synthesis("init", "p", cwd=folder)
+    assert made.stdout.endswith("next: cd p && synthesis eval\n")
+    result = synthesis("eval", "--out", "run", cwd=folder / "p")
+    assert result.returncode == 0, result.stderr
+    assert "bundled" not in result.stderr
+    files = {entry["file"] for entry in report_of(folder / "p" / "run")["scenarios"]}
+    assert files == {"scenarios/support.json"}
 
 
 @pytest.mark.parametrize(
@@ -486,6 +568,7 @@ def test_each_file_of_code_is_warned_about_by_name(folder: Path) -> None:
 
 def test_without_a_path_the_bundled_scenarios_run(folder: Path) -> None:
     result = synthesis("eval", "--out", "run", cwd=folder)
+    assert "synthesis: running the bundled scenarios\n" in result.stderr
     summary = report_of(folder / "run")["summary"]
     assert summary["errors"] == 0, result.stderr
     assert summary["scenarios"] > 0

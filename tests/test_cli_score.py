@@ -19,6 +19,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "run"
 
 
+def cut(report: Path, lines: int) -> None:
+    report.write_bytes(b"".join(report.read_bytes().splitlines(keepends=True)[:lines]))
+
+
 def new_reports(run: Path) -> list[Definition]:
     return [json.loads(path.read_bytes()) for path in sorted(run.glob("report-*.json"))]
 
@@ -39,6 +43,14 @@ def test_an_unchanged_rubric_gives_the_same_figures_in_a_new_report(run: Path) -
     assert (run / "report.json").read_bytes() == before
     assert main(["score", "run"]) == 0
     assert len(new_reports(run)) == 1, "the same scoring has the same name"
+
+
+def test_a_report_that_was_formatted_since_reads_the_same(run: Path) -> None:
+    assert main(["score", "run"]) == 0
+    first = new_reports(run)
+    (run / "report.json").write_text(json.dumps(report_of(run), indent=4))
+    assert main(["score", "run"]) == 0
+    assert [report["scenarios"] for report in new_reports(run)] == [first[0]["scenarios"]]
 
 
 def test_today_s_rubric_of_the_scenario_file_is_used(run: Path) -> None:
@@ -94,8 +106,23 @@ def test_a_scenario_that_is_gone_is_scored_by_what_the_report_recorded(run: Path
     write(run.parent / "s.json", scenario("b"))
     result = synthesis("score", "run", cwd=run.parent)
     assert result.returncode == 0
-    assert "a: scored by the rubric in the report; it is not in s.json any more" in result.stderr
+    assert "1 scenario scored by the rubric in the report: no longer in s.json: a\n" in result.stderr
     assert scores(new_reports(run)[0]) == [("a", 1, 1), ("a", 2, 1), ("b", 1, 1)]
+
+
+def test_what_was_scored_by_the_report_is_said_once_a_file(run: Path) -> None:
+    (run.parent / "s.json").unlink()
+    err = synthesis("score", "run", cwd=run.parent).stderr
+    (line,) = [line for line in err.splitlines() if "scored by" in line]
+    assert line.startswith("synthesis: 2 scenarios scored by the rubric in the report: s.json is not there")
+
+
+def test_scenario_files_are_found_from_another_folder_too(run: Path) -> None:
+    write(run.parent / "s.json", scenario("a", rubric=[{"contains": "goodbye"}]), scenario("b"))
+    (run.parent / "inner").mkdir()
+    result = synthesis("score", "../run", cwd=run.parent / "inner")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert scores(new_reports(run)[0]) == [("a", 1, 0), ("a", 2, 0), ("b", 1, 1)]
 
 
 def test_a_transcript_that_is_gone_makes_the_report_incomplete(run: Path) -> None:
@@ -123,6 +150,8 @@ def test_a_report_cannot_point_out_of_its_run(run: Path, name: str) -> None:
         (lambda run: (run / "report.json").unlink(), "there is no report here"),
         (lambda run: (run / "report.json").write_text("{}"), "not a run report"),
         (lambda run: (run / "report.json").write_text("["), "not a run report"),
+        (lambda run: cut(run / "report.json", 2), "not a run report"),
+        (lambda run: cut(run / "report.json", 4), "not a run report"),
         (lambda run: (run / "transcripts" / "b-1.jsonl").write_text("x\n"), "b-1.jsonl:1: not JSON"),
     ],
 )

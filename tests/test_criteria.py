@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from recorded import Recording, answer, exchange
 
 from harness.criterion import Criterion, Verdict
 from harness.errors import Place, Problems, SynthesisError
 from harness.records import Hit
-from harness.rubric import RubricReader
+from harness.rubric import RubricReader, criterion_type
 from harness.run_report import CriterionScore, TrialReport
 from harness.score import score_trial
 from harness.settings import CheckSettings
@@ -234,6 +235,27 @@ def test_a_function_takes_the_run_or_the_run_and_the_seed() -> None:
     assert scored(lambda run: run.result == "hello" and run.seed == 7).status == "passed"
     assert scored(lambda run, seed: run.result == "hello" and seed == 7).status == "passed"
     assert scored(lambda run, *, strict=True: strict is True).status == "passed"
+    assert scored(lambda run, word="hello": run.result == word).status == "passed"
+    assert scored(lambda run, word="hello", seed=0: (word, seed) == ("hello", 7)).status == "passed"
+    assert scored(lambda run, *, seed: seed == 7).status == "passed"
+    assert scored(lambda run, other, word="hello": (other, word) == (7, "hello")).status == "passed"
+    assert scored(lambda run, seed, /: seed == 7).status == "passed"
+    assert scored(lambda *everything: len(everything) == 1).status == "passed"
+
+
+async def waiting(run: Transcript) -> bool:
+    return run.finished
+
+
+class Waiting:
+    async def __call__(self, run: Transcript) -> bool:
+        return run.finished
+
+
+@pytest.mark.parametrize("function", [waiting, Waiting()])
+def test_an_async_function_is_refused_when_it_is_loaded(function: object) -> None:
+    with pytest.raises(ValidationError, match="is async: a score is worked out without waiting"):
+        criterion_type("score").model_validate({"score": function})
 
 
 # checkers

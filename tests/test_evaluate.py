@@ -24,8 +24,9 @@ from scenario_files import (
 )
 
 from harness.decide import RunOutcome, Thresholds
-from harness.evaluate import Display, Evaluation, EvaluationOptions, Why, read_report
-from harness.plan import Plan, plan_trials
+from harness.evaluate import Display, Evaluation, EvaluationOptions, read_report
+from harness.plan import plan_trials
+from harness.recorded_run import Why
 from harness.run import RunOptions, Stop
 from harness.run_directory import claim_default, claim_new, claim_resumed
 from harness.transcript import read_transcript
@@ -35,14 +36,14 @@ class Reasons(Display):
     def __init__(self) -> None:
         self.why: dict[Why, int] = {}
 
-    def planned(self, plan: Plan, why: dict[Why, int]) -> None:
+    def resumed(self, why: dict[Why, int]) -> None:
         self.why = why
 
 
 def evaluate(file: Path, out: Path, *, jobs: int = 8, **options: Any) -> RunOutcome:
     place = claim_resumed(out) if options.get("resume") else claim_new(out)
     evaluation = Evaluation(
-        plan_trials(load(file), None), EvaluationOptions(RunOptions(place, jobs=jobs), **options)
+        plan_trials(load(file)), EvaluationOptions(RunOptions(place, jobs=jobs), **options)
     )
     asyncio.run(evaluation.run())
     return evaluation.finish()
@@ -52,7 +53,7 @@ def resume(file: Path, out: Path) -> dict[Why, int]:
     """Go on with a run, and say why each trial was run or kept."""
     reasons = Reasons()
     evaluation = Evaluation(
-        plan_trials(load(file), None),
+        plan_trials(load(file)),
         EvaluationOptions(RunOptions(claim_resumed(out)), resume=True),
         reasons,
     )
@@ -242,7 +243,7 @@ def test_a_killed_run_leaves_readable_transcripts_and_resume_finishes_it(tmp_pat
     assert result.returncode == 1
     assert "2 trials scored again from their transcripts" in result.stderr
     assert "2 trials run again: unfinished" in result.stderr
-    assert "1 trials run for the first time" in result.stderr
+    assert "1 trial run for the first time" in result.stderr
     assert "slow-3: timeout: not finished after 0.3 s" in result.stderr
 
     file.write_text(SLOW.format(patient=True))

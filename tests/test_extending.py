@@ -17,6 +17,7 @@ import jsonschema
 import pytest
 
 from harness import lexicon
+from harness.checkers.topic_pivot import PIVOT_GROUPS
 from harness.settings import find_settings
 from harness.text import fold
 
@@ -271,6 +272,60 @@ def test_a_language_added_is_used(checkout: Path) -> None:
     verdict = _verdict(report, 0, "unverifiable_reassurance")
     assert (verdict["status"], verdict["guarantee_hits"]) == ("failed", ["Het komt vast goed"])
     assert report["stamp"]["lexicons"]["unverifiable_reassurance"]["language"] == "nl"
+
+
+def test_the_sentences_of_the_language_added_are_judged(checkout: Path) -> None:
+    _write(checkout, {REASSURANCE + "nl.toml": FILES[REASSURANCE + "nl.toml"]})
+    asked = (
+        "import json; from harness import check_turn, lexicon\n"
+        "name = 'unverifiable_reassurance'\n"
+        "user = 'Mijn moeder is ziek.'\n"
+        "judge = lambda text: check_turn(user, text, checks=[name], language='nl')[name].status\n"
+        "entries = [rule.entry for rule in lexicon.load(name, 'nl').rules]\n"
+        "print(json.dumps([[list(map(judge, entry.match)), list(map(judge, entry.no_match))]"
+        " for entry in entries]))"
+    )
+    done = _python(["-c", asked], checkout, checkout)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [
+        [["failed"] * len(rule.entry.match), ["passed"] * len(rule.entry.no_match)]
+        for rule in _rules(REASSURANCE + "nl.toml").rules
+    ]
+
+
+def _needed() -> list[str]:
+    """The lists that the page says `topic_pivot` needs."""
+    page = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith("| `topic_pivot` |")]
+    return re.findall(r"`(\w+)`", row.split("|")[2])
+
+
+def _dutch_pivot(lists: Sequence[str]) -> str:
+    groups = ("vulnerability", "acknowledgement", "follow_up", *PIVOT_GROUPS)
+    entries = (
+        f"[[entry]]\nid = '{number}'\ngroup = '{group}'\npattern = 'xyz'\nwhy = 'w'\n"
+        "match = ['xyz']\nno_match = ['n']\n"
+        for number, group in enumerate(groups)
+    )
+    return 'version = "1"\n[words]\n' + "".join(f"{name} = ['ik']\n" for name in lists) + "".join(entries)
+
+
+def test_the_word_lists_said_to_be_needed_are_enough_and_each_is(checkout: Path) -> None:
+    asked = (
+        "from harness import check_turn\n"
+        "print(check_turn('xyz', 'Oma is gevallen.', checks=['topic_pivot'], language='nl')"
+        "['topic_pivot'].status)\n"
+        "check_turn('Ik ben gevallen.', 'Oma ook.', checks=['topic_pivot'], language='nl')"
+    )
+    path = "harness/lexicons/topic_pivot/nl.toml"
+    needed = _needed()
+    _write(checkout, {path: _dutch_pivot(needed)})
+    enough = _python(["-c", asked], checkout, checkout)
+    assert (enough.returncode, enough.stdout) == (0, "failed\n"), enough.stderr
+    for name in needed:
+        _write(checkout, {path: _dutch_pivot([other for other in needed if other != name])})
+        lacking = _python(["-c", asked], checkout, checkout)
+        assert f'topic_pivot/nl.toml: no word list "{name}"\n  fix: add {name} = [' in lacking.stderr
 
 
 def test_a_language_without_a_lexicon_lists_those_there_are(checkout: Path) -> None:

@@ -45,7 +45,44 @@ def emoji(text: str) -> str:
     return re.sub(r"([.!?])(\s|$)", r"\1 🙏🏽\2", text)
 
 
-@pytest.mark.parametrize("change", [curly, unbreakable, invisible, full_width, capitals, emoji])
+def selected(text: str) -> str:
+    """A variation selector inside every longer word."""
+    return re.sub(r"(\w\w)(\w\w)", "\\1\U000e0100\\2", text)
+
+
+def emoji_before_the_mark(text: str) -> str:
+    return re.sub(r"(?<=\w)([.!?])$", r" ❤️\1", text)
+
+
+def wrapped(text: str) -> str:
+    """Broken for width, as far as that can be: only before a small letter."""
+    return re.sub(r"(?<=\w) (?=[a-z])", "\n", text)
+
+
+def crlf(text: str) -> str:
+    return wrapped(text).replace("\n", "\r\n")
+
+
+def trailing_spaces(text: str) -> str:
+    return wrapped(text).replace("\n", " \t\n")
+
+
+CHANGES = [
+    curly,
+    unbreakable,
+    invisible,
+    full_width,
+    capitals,
+    emoji,
+    selected,
+    emoji_before_the_mark,
+    wrapped,
+    crlf,
+    trailing_spaces,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_verdicts_stay(change: Callable[[str], str]) -> None:
     moved = []
     for case in CASES:
@@ -60,7 +97,7 @@ def statuses(verdicts: dict[str, CheckResult]) -> dict[str, str]:
     return {name: verdict.status for name, verdict in verdicts.items()}
 
 
-@pytest.mark.parametrize("change", [curly, invisible, full_width, capitals, emoji])
+@pytest.mark.parametrize("change", CHANGES)
 def test_spans_point_into_the_text_as_it_was_typed(change: Callable[[str], str]) -> None:
     found = 0
     for case in CASES:

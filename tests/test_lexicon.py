@@ -59,6 +59,18 @@ def complaint(source: str | bytes) -> str:
         ("be (?:fine", "be[^,]*(?:fine", "unbounded gap '[^,]*'", "write the gap's size"),
         ("be (?:fine", "be[\\s\\S]*(?:fine", "unbounded gap", "write the gap's size"),
         ("be (?:fine", "be(?:\\w+ )*(?:fine", "unbounded gap ')*'", "write the gap's size"),
+        ("be (?:fine", "be[\\w ]+(?:fine", "unbounded gap", "write the gap's size"),
+        ("be (?:fine", "be[a-z ]{3,}(?:fine", "unbounded gap '[a-z ]{3,}'", "write the gap's size"),
+        ("be (?:fine", "be[\\w\\s]*(?:fine", "unbounded gap", "write the gap's size"),
+        ("be (?:fine", "be\\\\.*(?:fine", "unbounded gap '.*'", "write the gap's size"),
+        ("be (?:fine", "be {w1}(?:fine", 'no word list "w1"', "define it under [words]; known: none"),
+        ("be (?:fine", "be {Abc}(?:fine", 'no word list "Abc"', "define it under [words]; known: none"),
+        (
+            '["You\'ll be fine."]',
+            '["You\'ll be fine.", " "]',
+            '"match.1": ',
+            'give "match" at least one example',
+        ),
         ("be (?:fine", "be (?:fine(", "does not compile: missing )", "mend the pattern"),
         ("be (?:fine", "(?!not)be (?:fine", "does not compile: ", "mend the pattern"),
         ("be (?:fine", "be {mood}(?:fine", 'no word list "mood"', "define it under [words]; known: none"),
@@ -89,6 +101,15 @@ def test_a_mistake_is_named_with_file_entry_and_fix(replaced: str, by: str, said
         (b"version = '\xff'", "not readable as TOML"),
         ("a = " + "[" * 5000, "not readable as TOML"),
         ('version = "1"\nguards = { bad = "(" }\n' + ENTRY, "guide/en.toml: guard @bad: the pattern '('"),
+        (
+            'version = "1"\nwords = { none = [] }\n' + ENTRY,
+            'fix: give "words.none" at least one word, or remove',
+        ),
+        ('version = "1"\nwords = { bad = ["("] }\n' + ENTRY, "guide/en.toml: word list bad: the pattern"),
+        (
+            'version = "1"\nwords = { one = ["{two}"], two = ["{one}"] }\n' + ENTRY,
+            "guide/en.toml: word list one: a word list is made of itself",
+        ),
     ],
 )
 def test_a_mistake_outside_the_entries_is_named_too(source: str | bytes, said: str) -> None:
@@ -121,7 +142,27 @@ def test_everything_wrong_is_reported_together() -> None:
     ]
 
 
-@pytest.mark.parametrize("gap", ["\\.+", "\\)*", "\\w+", ".{0,30}", "[a-z]*", "x*"])
+def test_a_file_whose_only_entry_is_wrong_is_not_said_to_have_none() -> None:
+    message = complaint('version = "1"\n' + ENTRY.replace('"guarantee"', "3"))
+    assert message.count("fix: ") == 1
+
+
+@pytest.mark.parametrize(
+    "gap",
+    [
+        "\\.+",
+        "\\)*",
+        "\\w+",
+        ".{0,30}",
+        "[a-z]*",
+        "x*",
+        "[.]*",
+        "[ ]*",
+        "[ ,<>]+",
+        "[a-z ]{1,9}",
+        "\\p{Greek}+",
+    ],
+)
 def test_a_bounded_gap_or_a_repeated_mark_is_fine(gap: str) -> None:
     assert lexicon_of(entry(pattern=f"a{gap}b")).rules[0].entry.pattern == f"a{gap}b"
 
@@ -242,6 +283,21 @@ def test_a_guard_is_shared_by_name_and_may_use_words() -> None:
     head = 'words = { no = ["not", "never"] }\nguards = { negated = "{no} <" }'
     words = lexicon_of(entry(pattern="go", unless=["@negated"]), head=head)
     assert found(words, "never go, not go, do go") == [("go", 21, 23)]
+
+
+def test_a_list_is_read_by_name_and_one_that_is_needed_must_be_there() -> None:
+    words = lexicon_of(ENTRY, head='words = { kin = ["mum", "dads?"], own = ["my {kin}"] }')
+    assert words.listed("kin", needed_to="see who is meant") == ("mum", "dads?")
+    assert words.listed("nobody") == ()
+    with pytest.raises(SynthesisError) as caught:
+        words.listed("nobody", needed_to="see who is meant")
+    assert str(caught.value) == (
+        'guide/en.toml: no word list "nobody"\n'
+        "  fix: add nobody = [...] under [words]: it is needed to see who is meant"
+    )
+    assert words.any_of("own").search("oh my dads") is not None
+    assert words.any_of("own").search("oh my dadsy") is None
+    assert words.any_of("nobody").search("anything at all, nobody") is None
 
 
 def test_hits_of_one_group_only_and_an_unknown_group_is_an_error() -> None:

@@ -2,11 +2,12 @@
 
 import base64
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scenario_files import Definition, load, problems, scenario, tree, write
+from scenario_files import Definition, load, one_problem, problems, scenario, tree, write
 
 from harness.errors import SynthesisError
 from harness.subject import SubjectError
@@ -16,11 +17,6 @@ PYTHON = """scenarios = [dict(
     subject=dict(type="scripted", replies=["hello"]),
 )]
 """
-
-
-def one_problem(path: Path, **options: Any) -> str:
-    (found,) = problems(path, **options)
-    return found
 
 
 def rubric_problem(folder: Path, *criteria: object) -> str:
@@ -89,19 +85,31 @@ def test_a_prompt_is_one_message_or_several(tmp_path: Path) -> None:
 def test_trusted_python_may_choose_the_subject_by_scenario_and_seed(tmp_path: Path) -> None:
     file = tmp_path / "s.py"
     file.write_text(
+        "from harness.subject import SubjectError\n"
+        "from harness.subjects.replay import Replay\n"
         "def choose(scenario, seed):\n"
         "    if seed == 3:\n        raise KeyError('no such seed')\n"
         "    if seed == 4:\n        return 'scripted'\n"
         "    if seed == 5:\n        return {'type': 'scripted', 'replies': []}\n"
+        "    if seed == 6:\n        return Replay(transcript='gone.jsonl')\n"
+        "    if seed == 7:\n        raise SubjectError('mine', 'not today')\n"
         "    return {'type': 'scripted', 'replies': [f'{scenario.name} {seed}']}\n"
         "scenarios = [dict(name='talk', prompt='hi', subject=choose, rubric=[{'terminated': True}])]\n"
     )
     (found,) = load(file)
     assert found.subject_for(2).model_dump()["replies"] == ("talk 2",)
-    for seed, said in ((3, "'no such seed'"), (4, "the function gave str, not a subject"), (5, "is empty")):
+    place = f"{file}:/scenarios/0/subject"
+    for seed, kind, said in (
+        (3, "KeyError", "'no such seed'"),
+        (4, "subject", "the function gave str, not a subject"),
+        (5, "subject", f'{place}/replies: "replies" is empty'),
+        (6, "subject", f'{place}/transcript: "gone.jsonl" cannot be read: '),
+        (7, "mine", "not today"),
+    ):
         with pytest.raises(SubjectError) as raised:
             found.subject_for(seed)
-        assert said in str(raised.value)
+        assert (raised.value.kind, str(raised.value)[: len(said)]) == (kind, said)
+        assert "fix:" not in str(raised.value)
 
 
 # What is wrong, where, and how to mend it
@@ -233,13 +241,14 @@ def test_file_names_made_of_names_stay_short_and_inside(tmp_path: Path) -> None:
         ({"rubric": []}, '/rubric: "rubric" is empty'),
         ({"prompt": ""}, '/prompt: "prompt" is empty'),
         ({"prompt": 5}, '/prompt: "prompt": input should be a valid string, not 5'),
-        ({"seeds": 0}, "/seeds: "),
+        ({"seeds": 0}, "fix: give a number of at least 1"),
+        ({"seeds": 100_001}, "fix: give a number of at most 100000"),
         ({"seeds": True}, "/seeds: "),
         ({"seeds": [3, 3]}, "a seed is listed twice in [3, 3]"),
         ({"seeds": [-1]}, "/seeds/0: "),
-        ({"timeout": 0}, "/timeout: "),
-        ({"timeout": "5"}, "/timeout: "),
-        ({"name": "x" * 121}, "/name: "),
+        ({"timeout": 0}, "fix: give a number above 0"),
+        ({"timeout": "5"}, "fix: give a value of type number"),
+        ({"name": "x" * 121}, "fix: use at most 120 characters"),
         ({"subject": None}, "/subject: the scenario has no subject"),
         ({"subject": "scripted"}, '/subject: "subject": input should be a valid object, not "scripted"'),
         ({"subject": {}}, '/subject: "type" is missing'),
@@ -268,13 +277,19 @@ def test_bad_values(tmp_path: Path, change: Definition, said: str) -> None:
         ({"contains": "x", "weight": 0}, "/rubric/0/weight"),
         ({"contains": "x", "weight": "2"}, "/rubric/0/weight"),
         ({"contains": 5}, "/rubric/0/contains"),
-        ({"matches": "("}, "not a regular expression (RE2 syntax)"),
-        ({"matches": r"(a)\1"}, "not a regular expression (RE2 syntax)"),
-        ({"child_medium_used": "telepathy"}, "/rubric/0/child_medium_used"),
+        ({"name": "x", "frobnicate": 1}, 'unknown key "frobnicate"\n  fix: use one of: '),
+        ({"scope": "any"}, "no scoring key"),
+        ({"matches": "("}, "not a regular expression (RE2 syntax): missing ): (\n"),
+        ({"matches": r"(a)\1"}, "not a regular expression (RE2 syntax): invalid escape sequence: \\1\n"),
+        ({"child_medium_used": "telepathy"}, "fix: use 'conversation', 'code' or 'bash'"),
         ({"gate_used": "x", "scope": "all"}, "/rubric/0/scope"),
         ({"score": "os.system"}, '"score" is a function'),
-        ({"topic_pivot": "yes"}, "/rubric/0/topic_pivot"),
-        ({"topic_pivot": {"turns": 0}}, "/rubric/0/topic_pivot/turns"),
+        (
+            {"topic_pivot": "yes"},
+            '/rubric/0/topic_pivot: "topic_pivot" is true, false or an object of options',
+        ),
+        ({"topic_pivot": {"turns": 0}}, "fix: give a number of at least 1"),
+        ({"topic_pivot": {"turns": "first"}}, "fix: use 'every' or 'last'"),
         ({"topic_pivot": {"language": "tlh"}}, "/rubric/0/topic_pivot/language: no lexicon for language"),
         ({"topic_pivot": True, "checker": "x"}, 'unknown key "checker"'),
         ({"topic_pivot": True, "options": {}}, 'unknown key "options"'),
@@ -331,7 +346,7 @@ def test_an_included_rubric_reports_its_own_places_once(tmp_path: Path) -> None:
     [
         ('{"rubric": []}', '/rubric: "rubric" is empty'),
         ('{"rubrik": [{"contains": "x"}]}', 'unknown key "rubrik"'),
-        ("[]", "should be a valid object"),
+        ("[]", "this has to be an object, not []"),
         ("nothing", "not readable as JSON"),
     ],
 )
@@ -457,7 +472,92 @@ def test_fixtures_that_cannot_be_had(tmp_path: Path, fixture: object, said: str,
     assert any(said in problem for problem in found)
 
 
+@pytest.mark.parametrize("raw", [5, "x", None])
+def test_a_scenario_that_is_no_object(tmp_path: Path, raw: object) -> None:
+    (tmp_path / "s.json").write_text(json.dumps({"scenarios": [raw]}))
+    found = one_problem(tmp_path)
+    assert "/scenarios/0: this has to be an object, not " in found
+    assert "fix: write it as { … }" in found
+
+
+def test_a_wrong_key_of_a_map_is_pointed_at_itself(tmp_path: Path) -> None:
+    subject = {"type": "command", "command": ["x"], "env": {"1x": "y"}}
+    found = one_problem(write(tmp_path / "s.json", scenario(subject=subject)))
+    assert "/subject/env/1x: " in found
+    assert "[key]" not in found
+
+
+def test_what_lies_very_deep_is_still_pointed_at_in_one_line(tmp_path: Path) -> None:
+    turn: dict[str, Any] = {"text": 5}
+    for _ in range(30):
+        turn = {"child": {"turns": [turn]}}
+    subject = {"type": "scripted", "replies": [{"turns": [turn]}]}
+    where = one_problem(write(tmp_path / "s.json", scenario(subject=subject))).partition(': "text"')[0]
+    pointer = where.removeprefix(f"{tmp_path / 's.json'}:")
+    assert pointer.startswith("/scenarios/0/subject/replies/0/turns/0/child/")
+    assert pointer.endswith("/child/turns/0/text")
+    assert len(pointer) == 241
+
+
+# Files that are none
+
+
+@pytest.mark.parametrize("folder", [True, False])
+@pytest.mark.parametrize("name", ["x.json", "x.py"])
+def test_a_pipe_is_refused_and_not_waited_on(tmp_path: Path, name: str, folder: bool) -> None:
+    os.mkfifo(tmp_path / name)
+    assert f"{name}: not a regular file" in one_problem(tmp_path if folder else tmp_path / name)
+
+
+def test_a_broken_link_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", scenario())
+    (tmp_path / "b.json").symlink_to(tmp_path / "gone.json")
+    assert "b.json: not a regular file" in one_problem(tmp_path)
+
+
+def test_a_pipe_named_in_a_scenario_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    file = write(tmp_path / "s.json", scenario(fixtures={"a.txt": {"file": "pipe"}}))
+    assert '"pipe" cannot be read: [Errno 22] not a regular file' in one_problem(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        ('{"scenarios": [], "scenarios": [1]}', "scenarios"),
+        ('{"scenarios": [{"name": "a", "rubric": [], "rubric": [{"contains": "x"}]}]}', "rubric"),
+    ],
+)
+def test_a_key_given_twice_is_an_error_that_names_it(tmp_path: Path, content: str, key: str) -> None:
+    (tmp_path / "s.json").write_text(content)
+    assert f'the key "{key}" is there twice in one object' in one_problem(tmp_path)
+
+
+def test_a_rubric_file_has_no_key_twice_either(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text('{"rubric": [{"contains": "x", "contains": "y"}]}')
+    file = write(tmp_path / "scenarios" / "s.json", scenario(rubric=[{"include": "mine"}]))
+    (tmp_path / "mine.json").rename(file.parent / "mine.json")
+    assert 'mine.json: not readable as JSON: the key "contains" is there twice' in one_problem(file)
+
+
+def test_json_nested_too_deeply_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"scenarios": [' + "[" * 1000 + "]" * 1000 + "]}")
+    assert "s.json: not readable as JSON: " in one_problem(tmp_path)
+
+
 # Files from strangers
+
+
+def test_for_its_criteria_alone_a_scenario_needs_neither_its_subject_nor_its_files(tmp_path: Path) -> None:
+    gone = {"file": "../gone"}
+    program = {"type": "command", "command": ["true"]}
+    file = write(tmp_path / "s.json", scenario(subject=program, system=gone, fixtures={"a": gone}))
+    (found,) = load(file, data_only=True, criteria_only=True)
+    assert [criterion.label for criterion in found.criteria] == ["contains: hello"]
+    with pytest.raises(SubjectError, match="talk was loaded for its criteria, not to run seed 3"):
+        found.subject_for(3)
+    wrong = write(tmp_path / "w.json", scenario(subject={"type": "x"}, rubric=[{"contain": "x"}], name=""))
+    assert len(problems(wrong, criteria_only=True)) == 2
 
 
 def test_data_only_refuses_python_without_running_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scenario_files import Definition, load, scenario, write
 
 from harness.errors import SynthesisError
-from harness.plan import Plan, own_seeds, parse_seeds, plan_trials
+from harness.plan import Plan, Seeds, parse_seeds, plan_trials
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_whatever_is_typed_gives_seeds_or_an_error_of_ours(text: str) -> None:
 
 
 def plan(folder: Path, *scenarios: Definition, **filters: tuple[str, ...]) -> Plan:
-    return plan_trials(load(write(folder / "s.json", *scenarios)), None, **filters)
+    return plan_trials(load(write(folder / "s.json", *scenarios)), Seeds(), **filters)
 
 
 def names(found: Plan) -> list[str]:
@@ -76,11 +76,16 @@ def test_a_scenario_s_own_seeds_and_those_that_win_over_them(tmp_path: Path) -> 
     scenarios = load(
         write(tmp_path / "s.json", scenario("a", seeds=2), scenario("b", seeds=[9, 4]), scenario("c"))
     )
-    assert [own_seeds(found) for found in scenarios] == [(1, 2), (9, 4), (1,)]
-    own = plan_trials(scenarios, None)
+    own = plan_trials(scenarios)
     assert names(own) == ["a-1", "a-2", "b-9", "b-4", "c-1"]
     assert own.size == 5
-    assert names(plan_trials(scenarios, (7,))) == ["a-7", "b-7", "c-7"]
+    assert names(plan_trials(scenarios, Seeds((7,)))) == ["a-7", "b-7", "c-7"]
+
+
+def test_a_default_serves_only_scenarios_that_do_not_say_themselves(tmp_path: Path) -> None:
+    scenarios = load(write(tmp_path / "s.json", scenario("a", seeds=2), scenario("c")))
+    assert names(plan_trials(scenarios, Seeds(default=(5, 6)))) == ["a-1", "a-2", "c-5", "c-6"]
+    assert names(plan_trials(scenarios, Seeds((7,), (5, 6)))) == ["a-7", "c-7"]
 
 
 def test_filters(tmp_path: Path) -> None:
@@ -102,3 +107,4 @@ def test_filters_that_leave_nothing_say_what_there_is(
     with pytest.raises(SynthesisError, match="no scenario is left by --scenario and --tag") as raised:
         plan(tmp_path, scenario("job-loss", tags=["work"]), **filters)
     assert "job-loss" in raised.value.fix
+    assert ("tags: work" in raised.value.fix) is ("tags" in filters)

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import time
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -92,12 +93,13 @@ def test_the_environment_is_an_allow_list(tmp_path: Path, monkeypatch: pytest.Mo
         "SYNTHESIS_SCENARIO": "talk",
         "SYNTHESIS_SEED": "7",
         "SYNTHESIS_SYSTEM": "Be kind.",
+        "SYNTHESIS_SYSTEM_FILE": seen["SYNTHESIS_SYSTEM_FILE"],
         "SYNTHESIS_TURN": "1",
         "SYNTHESIS_MESSAGES": seen["SYNTHESIS_MESSAGES"],
     }
     assert seen["LC_PAPER"] == "ours"
     ours = outcome.workspace(seed=7).resolve()
-    for name in ("HOME", "TMPDIR", "SYNTHESIS_MESSAGES"):
+    for name in ("HOME", "TMPDIR", "SYNTHESIS_MESSAGES", "SYNTHESIS_SYSTEM_FILE"):
         assert not Path(seen[name]).is_relative_to(ours)
         assert Path(seen[name]) != Path(os.environ.get(name, "/"))
 
@@ -265,10 +267,30 @@ def test_a_program_that_cannot_be_started(tmp_path: Path, program: str, protocol
     assert message.startswith(f'"{program}" could not be started: ')
 
 
-def test_a_system_prompt_too_long_for_an_environment_is_an_error(tmp_path: Path) -> None:
-    subject = command(tmp_path / "scenarios", "print('x')")
-    file = write_scenarios(tmp_path / "scenarios", scenario(subject, system="x" * 3_000_000))
-    assert "could not be started: Argument list too long" in run(file, tmp_path / "run").error()[1]
+@pytest.mark.parametrize(
+    ("system", "fits"),
+    [
+        ("é" * 50_000, True),
+        ("é" * 50_000 + "x", False),
+        ("x" * 3_000_000, False),
+        ("a\0b", False),
+        ("", True),
+    ],
+    ids=["100,000 bytes", "one more", "3 MB", "a zero byte", "empty"],
+)
+def test_a_system_prompt_is_always_in_a_file_and_in_the_environment_where_it_fits(
+    tmp_path: Path, system: str, fits: bool
+) -> None:
+    code = """
+        from hashlib import sha256
+        content = open(os.environ["SYNTHESIS_SYSTEM_FILE"], "rb").read()
+        given = os.environ.get("SYNTHESIS_SYSTEM")
+        print(sha256(content).hexdigest(), given is not None, given in (None, content.decode()))
+    """
+    subject = command(tmp_path / "scenarios", code, env={"PYTHONUTF8": "1"})
+    file = write_scenarios(tmp_path / "scenarios", scenario(subject, system=system))
+    said = run(file, tmp_path / "run").said()
+    assert said == [f"{sha256(system.encode()).hexdigest()} {fits} True"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Programs that speak line by line."""
 
+import asyncio
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from command_trials import (
     pids,
 )
 from subject_trials import run, scenario, write_scenarios
+
+from harness.process import Launch, Program
 
 
 def test_one_process_answers_the_whole_conversation(tmp_path: Path) -> None:
@@ -189,6 +193,35 @@ def test_words_after_the_reply_are_not_an_answer_to_the_next_message(tmp_path: P
     outcome = jsonl(tmp_path, code.replace("\\\\", "\\"), ["one", "two"])
     assert outcome.error()[1].startswith('a line after the reply: "{"type": "reply", "text": "two, unasked"}')
     assert outcome.said() == ["one"]
+
+
+def test_words_after_the_last_reply_are_an_error_too(tmp_path: Path) -> None:
+    code = """
+        input()
+        print('{"type": "reply", "text": "one"}', 'and bye', sep=chr(10), flush=True)
+        time.sleep(60)
+    """
+    outcome = jsonl(tmp_path, code)
+    assert outcome.error() == ("command", 'a line after the reply: "and bye\\n"')
+    assert outcome.said() == ["one"]
+
+
+def test_words_that_have_arrived_but_were_not_read_yet_are_noticed(tmp_path: Path) -> None:
+    async def talk() -> bytes:
+        script = (
+            "import time; print('one', flush=True); time.sleep(0.2); print('two', flush=True); time.sleep(60)"
+        )
+        launch = Launch([sys.executable, "-c", script], tmp_path, {}, 100)
+        program = await Program.start(launch)
+        try:
+            await program.until(lambda: program.take_line() == b"one")
+            time.sleep(0.5)  # not asyncio's: the loop must not read while the second line arrives
+            await program.catch_up()
+            return bytes(program.output)
+        finally:
+            await program.end()
+
+    assert asyncio.run(talk()) == b"two\n"
 
 
 def test_the_cap_is_for_one_answer_not_for_the_conversation(tmp_path: Path) -> None:

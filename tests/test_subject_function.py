@@ -52,6 +52,27 @@ def test_a_sync_function_answers_each_message(tmp_path: Path) -> None:
     assert (outcome.workspace(seed=7) / "seen.txt").read_text() == "one\ntwo\n"
 
 
+@pytest.mark.parametrize("value", ["float('nan')", "[float('inf')]", "object()"])
+def test_a_result_that_is_no_json_is_an_error(tmp_path: Path, value: str) -> None:
+    code = f"""
+        from harness.subject import Reply
+        def answer(prompt, context):
+            return Reply("hello", result={value})
+    """
+    kind, message = answered(tmp_path, code).error()
+    assert (kind, "not JSON" in message) == ("json", True)
+
+
+def test_what_a_function_gets_cannot_end_the_trial(tmp_path: Path) -> None:
+    code = """
+        def answer(prompt, context):
+            context.recorder.end("completed", terminated=True, result="hello")
+    """
+    kind, message = answered(tmp_path, code).error()
+    assert kind == "AttributeError"
+    assert "'Sink' object has no attribute 'end'" in message
+
+
 def test_an_async_function_answers(tmp_path: Path) -> None:
     outcome = answered(
         tmp_path,

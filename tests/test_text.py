@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.quotation import MASK
-from harness.text import extract_anchor, fold, token_cosine_similarity, words
+from harness.text import LONG, extract_anchor, fold, token_cosine_similarity, words
 
 AWKWARD = st.text(
     st.one_of(
@@ -41,6 +41,14 @@ AWKWARD = st.text(
         ("snake_case stays", "snake_case stays"),
         ("a\u2011b", "a-b"),
         ("  you  will   be\tfine  ", "you will be fine"),
+        ("you will be\r\nfine", "you will be fine"),
+        ("you will be \t\nfine", "you will be fine"),
+        ("will you be fine ❤️?", "will you be fine?"),
+        ("you 😀 👍🏽, will be fine🙏...", "you, will be fine..."),
+        ("fine!❤️! fine. 😀 fine.😀 fine", "fine!!\nfine.\nfine.\nfine"),
+        ('say "you will be fine ❤️" now', 'say "you will be fine" now'),
+        ("you 2️⃣ will be #️⃣ fine", "you will be fine"),
+        ("you will‼️ be⁇ fine⁈ ok⁉", "you will!!\nbe??\nfine?!\nok!?"),
         ("İyi", "iyi"),
         ("a <b> ＜c＞", "a \u2039b\u203a \u2039c\u203a"),
         ("", ""),
@@ -63,6 +71,10 @@ def test_writing_is_made_plain(written: str, folded: str) -> None:
         ("PROF. X and MRS. Y left. OK.", ["prof. x and mrs. y left.", "ok."]),
         ("version 2.5 is out", ["version 2.5 is out"]),
         ("Broken for\nwidth only.", ["broken for width only."]),
+        ("So did I. You know. Three.", ["so did i.", "you know.", "three."]),
+        ("He is 5. She is 6.", ["he is 5.", "she is 6."]),
+        ("Ask J. Smith. Bye.", ["ask j. smith.", "bye."]),
+        ("a paragraph\r\n\r\nanother one", ["a paragraph", "another one"]),
         ("A line\nAnother line", ["a line", "another line"]),
         ("A line.\nanother line", ["a line.", "another line"]),
         ("a paragraph\n\nanother paragraph", ["a paragraph", "another paragraph"]),
@@ -87,6 +99,7 @@ def test_one_sentence_a_line(written: str, sentences: list[str]) -> None:
         ("- [x] rest\n- [ ] walk", ["rest", "walk"]),
         ("You could: 1. rest 2. walk", ["rest", "walk"]),
         ("  - rest\n\n   - 😀 walk", ["rest", "walk"]),
+        ("1️⃣ rest\n2️⃣. walk", ["rest", "walk"]),
         ("# Rest\nand walk", []),
         ("a - b", []),
         ("It was 5. Then 6.", []),
@@ -110,6 +123,8 @@ def test_heading_marks_go_and_the_heading_is_a_sentence() -> None:
         "W\u200bell, you\u200b\u2019ll b\u00ade fi\ufeffne.",
         "😀😀 Well… you\u2019ll 🧹 be **fine**.",
         "- Well\n- you'll be\nfine",
+        "Well,\r\nyou'll be  \r\nfine.",
+        "1️⃣ Well‼️ you'll be ❤️\u00a0fine 😀.",
         "ＷＥＬＬ－ｙｏｕ＇ｌｌ ｂｅ ｆｉｎｅ",
         "İİ — you--ok 1. Well, YOU'LL   be__ fine",
     ],
@@ -256,6 +271,37 @@ def test_the_anchor_is_the_first_two_sentences_as_written(reply: str, anchor: st
     assert extract_anchor(reply) == anchor
 
 
+IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180f\u200b\u200f\u202a\u202e\u2060\u2065\u206f\u3164\ufe00\ufe0f"
+    "\ufeff\uffa0\ufff0\ufff8\U0001bca0\U0001bca3\U0001d173\U0001d17a\U000e0000\U000e007f\U000e0100\U000e01ef\U000e0fff"
+)
+
+
+@pytest.mark.parametrize("char", IGNORABLE, ids=[f"U+{ord(char):04X}" for char in IGNORABLE])
+def test_what_unicode_says_to_ignore_leaves_no_trace(char: str) -> None:
+    assert fold(f"fi{char}ne{char}").text == "fine"
+
+
+def test_of_long_texts_only_those_of_one_exchange_are_kept() -> None:
+    fold.cache_clear()
+    long, longer, longest = ("a" * (LONG + more) for more in (1, 2, 3))
+    kept = fold(long)
+    fold(longer)
+    assert fold(long) is kept
+    fold(longer)
+    fold(longest)
+    assert fold(long) is not kept
+
+
+def test_short_texts_are_kept_until_cleared() -> None:
+    fold.cache_clear()
+    first, *_ = kept = [fold("a" * (LONG - less)) for less in range(16)]
+    assert fold("a" * LONG) is first
+    fold.cache_clear()
+    assert fold("a" * LONG) is not first
+    assert len({id(one) for one in kept}) == 16
+
+
 def test_words_keep_inner_apostrophes() -> None:
     assert words("Don\u2019t, I'd 'quote' 3 times_over!") == ["don't", "i'd", "quote", "3", "times", "over"]
 
@@ -282,6 +328,8 @@ HOSTILE = {
     "wrapped": "a\n", "dashes": "a—", "hyphens": " --", "ellipses": "… ", "underscores": "_", "blanks": "a  ",
     "zero-width": "a\u200b", "emoji": "a😀 ", "apostrophes": "'", "quotations": "'a' ", "fences": "```",
     "stops and quotes": '."', "inline lists": "1. a ", "headings": "\n# ", "capital I": "İ",
+    "trailing": "a   \n", "crlf": "a\r\n", "emoji and blanks": "😀  ", "keycaps": "1\ufe0f\u20e3",
+    "spaces": " ", "emoji and marks": "😀.", "blank lines": " \n",
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Transcripts: what is written is valid, what is cut is readable, what is hostile stays data."""
 
 import json
+import math
 from pathlib import Path
 
 import orjson
@@ -9,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import Recording
 
-from harness.errors import SynthesisError
-from harness.record import Recorder
+from harness.errors import SubjectError, SynthesisError
+from harness.record import Recorder, Sink, encode_event
 from harness.transcript import EVENTS, Transcript, read_transcript
 
 START = {"scenario": "talk", "seed": 3, "fingerprint": "f", "subject": {"type": "none"}, "system": None}
@@ -98,6 +99,28 @@ def test_what_arrives_after_the_end_is_dropped(tmp_path: Path) -> None:
     recorder.end("completed", terminated=True)
     assert len(recorder.close().events) == 1
     assert len(read_transcript(tmp_path / "t.jsonl").events) == 1
+
+
+def test_what_goes_on_after_its_end_is_no_transcript(tmp_path: Path) -> None:
+    record(tmp_path / "t.jsonl", ["hi"])
+    with (tmp_path / "t.jsonl").open("ab") as file:
+        file.write(encode_event(10, "assistant", 1, None, {"text": "x", "code": None, "medium": "code"}))
+    with pytest.raises(SynthesisError, match="it goes on after its end"):
+        read_transcript(tmp_path / "t.jsonl")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, [1, {"deep": (-math.inf,)}], object(), {1: 2}, 2**70])
+def test_a_value_that_json_cannot_hold_is_an_error_and_not_written(tmp_path: Path, value: object) -> None:
+    recorder = Recorder(tmp_path / "t.jsonl")
+    recorder.start(START)
+    with pytest.raises(SubjectError, match="of its end is not JSON: "):
+        recorder.end("completed", terminated=True, result=value)
+    assert [event["type"] for event in recorder.close().events] == ["start"]
+
+
+def test_a_subject_can_write_nothing_but_its_own_part(tmp_path: Path) -> None:
+    public = {name for name in dir(Sink(Recorder(tmp_path / "t.jsonl"))) if not name.startswith("_")}
+    assert public == {"assistant", "gate_call", "observation", "child_start", "child_end"}
 
 
 GOOD = {"v": 1, "seq": 1, "type": "user", "turn": 1, "parent": None, "text": "hi"}

@@ -1,8 +1,5 @@
 """Fail replies that promise outcomes nobody can promise or claim to know another mind."""
 
-import re
-from functools import cache
-
 from harness import lexicon
 from harness.lexicon import Lexicon
 from harness.records import CheckResult, Hit, Turn, distinct_texts
@@ -12,19 +9,6 @@ from harness.text import words as words_of
 
 REACH = 200
 """How far back, in characters, a pronoun may point to someone the speaker knows."""
-
-_DOUBT = re.compile(
-    r"\?$|^(?:do|does|did|is|are|was|will|would|has|have|what|why|how)\b"
-    r"|\b(?:i (?:\w+ )?(?:think|wonder|hope|guess|feel|worry)|if|whether|maybe|probably)\b"
-    r"|\b(?:scared|afraid|worried)\b"
-)
-"""A person who asks or doubts has not stated it."""
-
-_NEGATED = re.compile(r"n't\b|\b(?:not|nothing|never|dont|doesnt|didnt|isnt|arent|wasnt)\b")
-_PRONOUN = re.compile(r"\W*(?:\w+ )?(?:he|she|they)\b", re.I)
-_FILLER = frozenset(
-    {"that", "this", "they", "them", "your", "with", "just", "only", "really", "still", "also"}
-)
 
 
 class ReassuranceResult(CheckResult):
@@ -72,48 +56,46 @@ def _claims(turn: Turn, hits: list[Hit], rules: Lexicon) -> list[Hit]:
     """Without what the person stated themselves and what the speaker tells of their own people."""
     if not hits:
         return hits
-    stated = _statements(turn.user)
-    own_people = _own_people(rules.words["kin"])
+    stated = _statements(turn.user, rules)
     return [
         hit
         for hit in hits
-        if not _restates(hit, stated) and not _is_own_story(hit, turn.assistant, own_people)
+        if not _restates(hit, stated, rules) and not _is_own_story(hit, turn.assistant, rules)
     ]
 
 
-def _statements(user: str) -> list[set[str]]:
+def _statements(user: str, rules: Lexicon) -> list[set[str]]:
     """Word stems of each sentence that states a fact; "she feels nothing" does not say "she feels"."""
     folded = fold(user)
     sentences = (folded.text[start:end] for start, end in folded.sentences)
-    return [
-        _stems(sentence)
-        for sentence in sentences
-        if not _DOUBT.search(sentence) and not _NEGATED.search(sentence)
-    ]
+    return [_stems(sentence, rules) for sentence in sentences if _states(sentence, rules)]
 
 
-def _restates(hit: Hit, stated: list[set[str]]) -> bool:
+def _states(sentence: str, rules: Lexicon) -> bool:
+    """A person who asks, doubts or denies has not stated it."""
+    asks = sentence.endswith("?") or rules.any_of("doubt").search(sentence)
+    return not asks and not rules.any_of("negation").search(sentence)
+
+
+def _restates(hit: Hit, stated: list[set[str]], rules: Lexicon) -> bool:
     """A denial never restates: it answers what was said."""
-    if not stated or _NEGATED.search(fold(hit.text).text):
+    if not stated or rules.any_of("negation").search(fold(hit.text).text):
         return False
-    claimed = _stems(hit.text)
+    claimed = _stems(hit.text, rules)
     return bool(claimed) and any(claimed <= stems for stems in stated)
 
 
-def _stems(text: str) -> set[str]:
+def _stems(text: str, rules: Lexicon) -> set[str]:
     """The first four letters of each longer word: enough to see "loves" in "loved"."""
-    return {word[:4] for word in words_of(text) if len(word) > 3 and word not in _FILLER}
+    said = set(words_of(text)).difference(rules.listed("says_little"))
+    return {word[:4] for word in said if len(word) > 3}
 
 
-def _is_own_story(hit: Hit, reply: str, own_people: re.Pattern[str]) -> bool:
+def _is_own_story(hit: Hit, reply: str, rules: Lexicon) -> bool:
     """Whether the pronoun's nearest person is the speaker's own: "My mum had it too. She was scared."."""
-    if not _PRONOUN.match(hit.text):
+    opening = {word.partition("'")[0] for word in words_of(hit.text)[:2]}
+    if opening.isdisjoint(rules.listed("third")):
         return False
-    before = reply[max(0, hit.start - REACH) : hit.start]
-    named = list(own_people.finditer(before))
-    return bool(named) and " your " not in before[named[-1].end() :].lower()
-
-
-@cache
-def _own_people(kin: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:my|our)(?: \w+)? (?:{'|'.join(kin)})\b", re.I)
+    before = fold(reply[max(0, hit.start - REACH) : hit.start]).text
+    after_own = [match.end() for match in rules.any_of("own_person").finditer(before)][-1:]
+    return bool(after_own) and not rules.any_of("your").search(before[after_own[0] :])

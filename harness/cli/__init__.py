@@ -5,13 +5,12 @@ Nothing heavy is imported here or at the top of a command's file: `--help` must 
 
 import importlib
 import pkgutil
-import sys
 from collections.abc import Sequence
 from typing import Annotated, cast
 
 import typer
 
-from harness.console import complain, discard_stdout, use_utf8
+from harness.console import complain, emit, lasting_stdout, prepare_streams
 from harness.errors import Exit, Problems, SynthesisError
 from harness.version import VERSION
 
@@ -21,10 +20,16 @@ _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; libraries raise, only here things are printed."""
-    use_utf8()
+    prepare_streams()
+    code = _run(argv)
+    with lasting_stdout():
+        """What is still to be flushed may fail as well; the exit code stands."""
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
-        code = _app()(args=argv, standalone_mode=False, prog_name="synthesis")
-        sys.stdout.flush()
+        return int(_app()(args=argv, standalone_mode=False, prog_name="synthesis") or 0)
     except Problems as problems:
         for problem in problems.problems:
             complain(problem)
@@ -38,15 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(error)
         return Exit.FATAL
     except _USAGE_ERROR as error:
-        complain(f"{cast('typer.BadParameter', error).format_message()}\n  fix: see synthesis --help")
+        found = cast("typer.BadParameter", error)
+        command = found.ctx.command_path if found.ctx else "synthesis"
+        complain(f"{found.format_message()}\n  fix: see {command} --help")
         return Exit.FATAL
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return Exit.FATAL
-    except BrokenPipeError:
-        discard_stdout()
-        return Exit.HOLDS
-    return int(code or 0)
 
 
 def _app() -> typer.Typer:
@@ -66,7 +69,7 @@ def _app() -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"synthesis {VERSION}")
+        emit(f"synthesis {VERSION}")
         raise typer.Exit
 
 

@@ -36,7 +36,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     from harness.arguments import whole_number
     from harness.cases import load_cases
     from harness.check import planted_misses
-    from harness.console import complain, console, emit
+    from harness.console import complain, console, emit, lasting_stdout
     from harness.decide import decide_check
     from harness.renderers import check_summary
     from harness.report import format_artifact, prepare_out, write_report
@@ -52,7 +52,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     elif json:
         emit(report.model_dump_json(by_alias=True, indent=2))
     else:
-        check_summary.render(report, console(color=not no_color), target)
+        with lasting_stdout():
+            check_summary.render(report, console(color=not no_color), target)
     misses = planted_misses(report) if planted else []
     for miss in misses:
         complain(f"planted row not caught: {miss}")

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from harness.decide import RunOutcome
     from harness.evaluate import Evaluation
     from harness.evaluation_request import EvaluationRequest
+    from harness.live import LiveDisplay
 
 Text = str | None
 
@@ -14,7 +16,9 @@ Text = str | None
 def run(  # noqa: PLR0913, PLR0917 - every option of the command
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Scenario files or folders. [default: bundled]"),
+        typer.Argument(
+            metavar="[PATH]...", help="Scenario files or folders. [default: the project's, or bundled]"
+        ),
     ] = None,
     seeds: Annotated[
         Text, typer.Option(metavar="N|LIST", help="5 is seeds 1 to 5; 3,7,11 just those.")
@@ -87,61 +91,70 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
 
 
 def _list(request: "EvaluationRequest") -> int:
-    from harness.console import one_line
+    from harness.console import complain, counted, emit, one_line
 
-    plan = request.resolve(_warn).plan
-    for scenario, seeds in plan.rows:
+    resolved = request.resolve(complain)
+    for note in resolved.notes:
+        complain(note)
+    for scenario, seeds in resolved.plan.rows:
         numbers = ",".join(map(str, seeds[:10])) + (",…" if len(seeds) > 10 else "")
-        typer.echo(f"{one_line(scenario.name, 60)}  seeds {numbers}  {one_line(scenario.file)}")
-    typer.echo(f"{len(plan.rows)} scenarios, {plan.size} trials; nothing was run")
+        emit(f"{one_line(scenario.name, 60)}  seeds {numbers}  {one_line(scenario.file)}")
+    rows, size = counted(len(resolved.plan.rows), "scenario"), counted(resolved.plan.size, "trial")
+    emit(f"{rows}, {size}; nothing was run")
     return 0
 
 
 def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: bool) -> int:
-    import asyncio
-
-    from harness.console import console, emit
+    from harness.console import complain, console, emit, lasting_stdout
     from harness.evaluate import Evaluation
     from harness.live import LiveDisplay
     from harness.renderers import run_summary
 
-    resolved = request.resolve(_warn)
+    resolved = request.resolve(complain)
     if not quiet:
         for note in resolved.notes:
-            _warn(note)
+            complain(note)
     display = LiveDisplay(quiet=quiet)
     evaluation = Evaluation(resolved.plan, resolved.claim(), display)
-    try:
-        asyncio.run(_run(evaluation))
-    finally:
-        display.close()
-        outcome = evaluation.finish()
+    outcome = _run(evaluation, display)
     if json:
         emit(outcome.report.read_text("utf-8").removesuffix("\n"))
     elif not quiet or outcome.decision.exit:
-        run_summary.render(outcome, console(color=color))
+        with lasting_stdout():
+            again = request.again(outcome.report.parent)
+            run_summary.render(outcome, console(color=color), again)
     return outcome.decision.exit
 
 
-async def _run(evaluation: "Evaluation") -> None:
-    """The first Ctrl-C starts nothing more, the second stops now."""
+def _run(evaluation: "Evaluation", display: "LiveDisplay") -> "RunOutcome":
+    """Whatever ends a run that was under way, its report is written."""
     import asyncio
-    import signal
-    from contextlib import suppress
 
-    def interrupt() -> None:
-        if evaluation.stop.interrupts == 0:
-            _warn("stopping: what runs is finished, nothing more is started; Ctrl-C again stops now")
-        evaluation.stop.ask("interrupted")
+    from harness.interrupts import Interrupts
 
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError):  # on Windows, where Ctrl-C then stops at once
-            loop.add_signal_handler(number, interrupt)
-    await evaluation.run()
+    interrupts = Interrupts(evaluation.stop, display.note)
+    with interrupts.heard():
+        try:
+            asyncio.run(_run_and_tick(evaluation, display))
+        except BaseException as error:
+            display.close()
+            if not evaluation.under_way:
+                raise
+            with interrupts.deaf():
+                outcome = evaluation.finish()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            return outcome
+        display.close()
+        with interrupts.deaf():
+            return evaluation.finish()
 
 
-def _warn(text: str) -> None:
-    from harness.console import complain
+async def _run_and_tick(evaluation: "Evaluation", display: "LiveDisplay") -> None:
+    import asyncio
 
-    complain(text)
+    ticker = asyncio.create_task(display.tick())
+    try:
+        await evaluation.run()
+    finally:
+        ticker.cancel()

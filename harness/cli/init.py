@@ -10,11 +10,11 @@ def run(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Where the project goes.")] = ".",
 ) -> int:
     """Write a small project to begin with: scenarios, a rubric, a prompt, a CI workflow."""
-    from harness.console import plain
+    from harness.console import emit, plain
     from harness.project import write_project
 
     for path in write_project(Path(folder)):
-        typer.echo(f"wrote {plain(str(path))}")
+        emit(f"wrote {plain(str(path))}")
     go = "" if folder == "." else f"cd {plain(folder)} && "
-    typer.echo(f"next: {go}synthesis eval scenarios/")
+    emit(f"next: {go}synthesis eval")
     return 0

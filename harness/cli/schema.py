@@ -10,13 +10,14 @@ def run(
 ) -> int:
     """Print a JSON Schema, for editors and other tools."""
     from harness import schema
+    from harness.console import emit
     from harness.errors import SynthesisError
     from harness.problems import shown
 
     if not name:
-        typer.echo("\n".join(schema.names()))
+        emit("\n".join(schema.names()))
         return 0
     if name not in schema.names():
         raise SynthesisError(f'no schema "{shown(name)}"', fix=f"use one of: {', '.join(schema.names())}")
-    typer.echo(schema.text(name), nl=False)
+    emit(schema.text(name).removesuffix("\n"))
     return 0

@@ -29,7 +29,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")] = False,
 ) -> int:
     """Score the transcripts of an earlier run again and write a new report beside the old one."""
-    from harness.console import complain, console, emit
+    from harness.console import complain, console, emit, lasting_stdout
     from harness.evaluation_request import EvaluationRequest
     from harness.load import LoadOptions
     from harness.renderers import run_summary
@@ -52,5 +52,6 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     if json:
         emit(outcome.report.read_text("utf-8").removesuffix("\n"))
     else:
-        run_summary.render(outcome, console(color=not no_color))
+        with lasting_stdout():
+            run_summary.render(outcome, console(color=not no_color))
     return outcome.decision.exit

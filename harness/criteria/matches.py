@@ -21,7 +21,8 @@ class Matches(Criterion):
         try:
             re2.compile(pattern, options)
         except re2.error as error:
-            raise ValueError(f"not a regular expression (RE2 syntax): {error}") from error
+            why = error.args[0].decode("utf-8", "backslashreplace")
+            raise ValueError(f"not a regular expression (RE2 syntax): {why}") from error
         return pattern
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:

@@ -5,11 +5,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.criterion import Criterion, Verdict
 from harness.settings import CheckSettings
+from harness.subjects.function import is_async
 from harness.transcript import Json, Transcript
 
 
@@ -17,6 +18,13 @@ class Score(Criterion):
     """Called with the transcript, or with the transcript and the seed; returns bool, number or Verdict."""
 
     score_: SkipJsonSchema[Callable[..., Any]] = Field(alias="score")
+
+    @field_validator("score_")
+    @classmethod
+    def _answers_at_once(cls, function: Callable[..., Any]) -> Callable[..., Any]:
+        if is_async(function):
+            raise ValueError(f"{_name(function)} is async: a score is worked out without waiting")
+        return function
 
     @property
     def label(self) -> str:
@@ -32,9 +40,7 @@ class Score(Criterion):
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """A boolean is worth the maximum or nothing, a number is clamped to it, anything else is an error."""
-        given = (
-            self.score_(transcript, transcript.seed) if _takes_seed(self.score_) else self.score_(transcript)
-        )
+        given = _called(self.score_, transcript)
         if isinstance(given, Verdict):
             return given
         if isinstance(given, bool):
@@ -49,10 +55,18 @@ class Score(Criterion):
         return Verdict.error(f"the function returned a value of type {kind}, not a bool, number or Verdict")
 
 
-def _takes_seed(function: Callable[..., Any]) -> bool:
+def _called(function: Callable[..., Any], transcript: Transcript) -> Any:
+    """With the seed where it asks for one: by the name `seed`, or by a second parameter without a default."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(function).parameters.values()
-    return sum(parameter.kind in positional for parameter in parameters) > 1
+    more = list(inspect.signature(function).parameters.values())[1:]
+    if any(parameter.name == "seed" and parameter.kind != positional[0] for parameter in more):
+        return function(transcript, seed=transcript.seed)
+    needed = [
+        parameter
+        for parameter in more
+        if parameter.kind in positional and parameter.default is parameter.empty
+    ]
+    return function(transcript, transcript.seed) if needed else function(transcript)
 
 
 def _name(function: Callable[..., Any]) -> str:

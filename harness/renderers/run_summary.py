@@ -1,10 +1,12 @@
 """A run in the terminal: a row per scenario, the worst trials and what cost them, thresholds, what next."""
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.console import one_line, plain
+from harness.console import counted, one_line, plain
 from harness.decide import RunOutcome
+from harness.errors import Exit
 from harness.run_report import RunSummary, ThresholdResult
 from harness.score import ScoredTrial
 from harness.summarize import ScenarioScores, mean, stdev, worst
@@ -17,20 +19,29 @@ SHOWN_SCENARIOS = 50
 SHOWN_TRIALS = 5
 
 
-def render(outcome: RunOutcome, console: "Console") -> None:
-    """Worst things first where there is no room for all."""
+def render(outcome: RunOutcome, console: "Console", again: str | None = None) -> None:
+    """Worst things first where there is no room for all; `again` is what to type to go on with the run."""
     console.print(_table(outcome.rows))
     _print_worst(outcome.rows, console)
     summary = outcome.summary
     console.print(_headline(summary), style="bold")
     for result in outcome.decision.thresholds:
         console.print(_threshold_line(result), style="green" if result.held else "red")
-    if not summary.complete:
+    if summary.not_run == 0 and summary.stopped == "interrupted":
+        console.print("interrupted, but every trial had finished")
+    if _unfinished(outcome):
         console.print(_incomplete(summary), style="red")
+    elif summary.errors:
+        console.print(f"{counted(summary.errors, 'error')}, accepted", style="yellow")
     elif not summary.scored:
         console.print("NOTHING SCORED: no criterion applied to any trial", style="red")
     console.print(f"report: {plain(str(outcome.report))}", style="dim")
-    console.print(f"next: {_next(outcome)}", style="dim")
+    console.print(f"next: {_next(outcome, again)}", style="dim")
+
+
+def _unfinished(outcome: RunOutcome) -> bool:
+    """Whether there is reason to go on with the run: errors that were accepted are none."""
+    return not outcome.summary.complete and outcome.decision.exit == Exit.FATAL
 
 
 def _table(rows: Sequence[ScenarioScores]) -> "Table":
@@ -89,7 +100,7 @@ def _print_lost(trial: ScoredTrial, console: "Console") -> None:
 
 def _headline(summary: RunSummary) -> str:
     return (
-        f"{summary.scored} of {summary.trials} trials scored: mean {_number(summary.mean)}, "
+        f"{summary.scored} of {counted(summary.trials, 'trial')} scored: mean {_number(summary.mean)}, "
         f"worst {_number(summary.worst)}; {summary.passed} reached every point"
     )
 
@@ -108,16 +119,17 @@ def _threshold_line(result: ThresholdResult) -> str:
 
 
 def _incomplete(summary: RunSummary) -> str:
-    why = [f"{summary.errors} trials ended in an error"] if summary.errors else []
+    why = [f"{counted(summary.errors, 'trial')} ended in an error"] if summary.errors else []
     if summary.not_run:
-        why.append(f"{summary.not_run} were not run" + (f" ({summary.stopped})" if summary.stopped else ""))
+        were = "was" if summary.not_run == 1 else "were"
+        stopped = f" ({summary.stopped})" if summary.stopped else ""
+        why.append(f"{summary.not_run} {were} not run{stopped}")
     return f"INCOMPLETE: {', '.join(why)}"
 
 
-def _next(outcome: RunOutcome) -> str:
-    folder = plain(str(outcome.report.parent))
-    if not outcome.summary.complete:
-        return f"synthesis eval … --resume {folder}   (repeats only what did not finish)"
-    return (
-        f"synthesis score {folder}   (scores the same transcripts again, after a change of rubric or words)"
-    )
+def _next(outcome: RunOutcome, again: str | None) -> str:
+    folder = shlex.quote(str(outcome.report.parent))
+    if _unfinished(outcome):
+        command = plain(again or f"synthesis eval --resume {folder}")
+        return f"{command}   # repeats only what did not finish"
+    return f"synthesis score {plain(folder)}   # scores again, after a change of rubric or words"

@@ -26,6 +26,8 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 PASSED_ON = ("PATH", "LANG", "TZ")
 """What a program gets of our environment without asking, and every LC_ variable."""
+_LONGEST_VARIABLE = 100_000
+"""Bytes: Linux starts no program with a variable of more than 128 KiB."""
 _ERROR_LINES = 5
 _ERROR_LENGTH = 300
 
@@ -127,8 +129,15 @@ class _CommandSession:
             own[name] = str(path)
         about = {"SYNTHESIS_SCENARIO": self.context.scenario, "SYNTHESIS_SEED": str(self.context.seed)}
         if self.context.system is not None:
-            about["SYNTHESIS_SYSTEM"] = self.context.system
+            about |= self._about_system(self.context.system)
         return own | self.subject.environment() | about
+
+    def _about_system(self, system: str) -> dict[str, str]:
+        content = system.encode()
+        file = Path(self.private.name, "system.txt")
+        file.write_bytes(content)
+        fits = len(content) <= _LONGEST_VARIABLE and "\0" not in system
+        return {"SYNTHESIS_SYSTEM_FILE": str(file), **({"SYNTHESIS_SYSTEM": system} if fits else {})}
 
     @asynccontextmanager
     async def in_time(self) -> AsyncIterator[None]:
@@ -202,8 +211,7 @@ class LineSession(_CommandSession):
         self.answered = False
         async with self.in_time():
             program = self.program or await self.start({})
-            if program.output:
-                raise self.failed(f'a line after the reply: "{_quoted(bytes(program.output))}"')
+            await self._nothing_more(program)
             program.allow_output()
             program.say(orjson.dumps(self._question(message), option=orjson.OPT_APPEND_NEWLINE))
             while True:
@@ -213,10 +221,17 @@ class LineSession(_CommandSession):
                     return Reply(line.text, result=line.final, terminated=line.terminated)
                 self._record(line)
 
+    async def _nothing_more(self, program: Program) -> None:
+        """What it says unasked is an error, not an answer to the next message."""
+        await program.catch_up()
+        if program.output:
+            raise self.failed(f'a line after the reply: "{_quoted(bytes(program.output))}"')
+
     async def close(self) -> None:
-        """A program that has answered may leave on its own; any other is ended at once."""
+        """A program that has answered and says no more may leave on its own; any other is ended at once."""
         try:
             if self.program is not None and self.answered:
+                await self._nothing_more(self.program)
                 await self.program.end_by_itself()
         finally:
             await super().close()

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Self
 
-import orjson
 from pydantic import Field, PrivateAttr
 
 from harness.errors import Place, Problems, SynthesisError
 from harness.problems import shown
-from harness.record import encode_event
+from harness.record import encode_event, replay
 from harness.subject import Context, Reply, ScenarioFolder, Subject, SubjectError
-from harness.transcript import EVENTS, Json, Transcript
+from harness.transcript import Json, Transcript, parse_event
 
 FileName = Annotated[str, Field(min_length=1)]
+SeedKey = Annotated[int, Field(ge=0)]
 _EVERY_SEED = -1
+"""Stands where a seed would: no seed is negative."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Recording:
 class Replay(Subject):
     """`transcript` is a file beside the scenario file, or a map of them by seed."""
 
-    transcript: FileName | Annotated[dict[int, FileName], Field(min_length=1)]
+    transcript: FileName | Annotated[dict[SeedKey, FileName], Field(min_length=1)]
     _recordings: dict[int, Recording] = PrivateAttr(default_factory=dict)
     _sha256: str = PrivateAttr(default="")
 
@@ -81,7 +82,7 @@ class Replay(Subject):
                 "replay",
                 f"the person speaks {context.turns} times here and {recorded} times in the recording",
             )
-        context.recorder.replay(recording.before)
+        replay(context.recorder, recording.before)
         return ReplaySession(recording, context)
 
 
@@ -100,7 +101,7 @@ class ReplaySession:
         if message != turn.message:
             both = f'"{shown(message)}" here, "{shown(turn.message)}" in the recording'
             raise SubjectError("replay", f"turn {self.played} differs: {both}")
-        self.context.recorder.replay(turn.lines)
+        replay(self.context.recorder, turn.lines)
         last = self.played == len(self.recording.turns)
         return Reply(
             turn.text,
@@ -122,7 +123,7 @@ def read_recording(content: bytes, name: str, place: Place) -> Recording:
 
     *lines, rest = content.split(b"\n")
     try:
-        transcript = Transcript([_event(line) for line in lines])
+        transcript = Transcript([parse_event(line) for line in lines])
     except ValueError as error:
         raise refused(f"is not a transcript: {shown(str(error))}") from error
     if rest or not lines or not transcript.finished:
@@ -133,12 +134,6 @@ def read_recording(content: bytes, name: str, place: Place) -> Recording:
     if not as_written or not _in_order(transcript.events):
         raise refused("is not as it was recorded")
     return recording
-
-
-def _event(line: bytes) -> dict[str, Json]:
-    event: dict[str, Json] = orjson.loads(line)
-    EVENTS.validate_python(event)
-    return event
 
 
 def _in_order(events: Sequence[dict[str, Json]]) -> bool:
