@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from harness import lexicon
 from harness.lexicon import Lexicon
@@ -38,11 +38,9 @@ class Matter(NamedTuple):
     persons: bool
 
 
-class Tie(NamedTuple):
-    """One sentence, in folded offsets, with its words counted by kind."""
+class Counts(NamedTuple):
+    """The words of a sentence by kind; `personal` where it speaks to or of someone."""
 
-    start: int
-    end: int
     taken: int
     field: int
     feeling: int
@@ -51,16 +49,30 @@ class Tie(NamedTuple):
     new: int
     personal: bool
 
-    @property
     def balance(self) -> int:
         """Below nought where the sentence speaks of other things."""
         taken, new = (2 * self.taken, self.new) if self.personal else (self.taken, 2 * self.new)
         return taken + self.field + self.feeling + self.person - 3 * self.away - new
 
+
+class Tie(NamedTuple):
+    """One sentence, in folded offsets, with its words counted and weighed."""
+
+    start: int
+    end: int
+    counts: Counts
+    balance: int
+
+    @property
+    def personal(self) -> bool:
+        """Whether the sentence speaks to or of someone."""
+        return self.counts.personal
+
     @property
     def tied(self) -> bool:
         """Whether anything at all holds the sentence to the matter."""
-        return self.taken + self.field + self.feeling + self.person > 0
+        counts = self.counts
+        return counts.taken + counts.field + counts.feeling + counts.person > 0
 
 
 def balance(ties: Iterable[Tie]) -> int:
@@ -106,19 +118,20 @@ class _Spans:
 def ties(matter: Matter, reply: Folded, language: str) -> list[Tie]:
     """Every sentence of the reply that has a word in it, counted; the same sentence is counted once."""
     known = _vocabulary(language)
-    counted: dict[str, tuple[Any, ...]] = {}
+    counted: dict[str, tuple[Counts, int] | None] = {}
     found = []
     for start, end in reply.sentences:
         sentence = reply.text[start:end]
         if sentence not in counted:
             said = WORD.findall(sentence)
-            counted[sentence] = _tie(matter, start, end, said, known)[2:] if said else ()
-        if counts := counted[sentence]:
-            found.append(Tie(start, end, *counts))
+            counts = _count(matter, said, known) if said else None
+            counted[sentence] = (counts, counts.balance()) if counts else None
+        if weighed := counted[sentence]:
+            found.append(Tie(start, end, *weighed))
     return found
 
 
-def _tie(matter: Matter, start: int, end: int, said: Sequence[str], known: "_Vocabulary") -> Tie:
+def _count(matter: Matter, said: Sequence[str], known: "_Vocabulary") -> Counts:
     taken = field = 0
     kinds = {"feeling": 0, "away": 0, "new": 0, "neutral": 0}
     words = {word.stem: word for word in map(known.word, said) if word.kind != "function"}
@@ -131,9 +144,7 @@ def _tie(matter: Matter, start: int, end: int, said: Sequence[str], known: "_Voc
             kinds[word.kind] += 1
     if matter.numbers:
         taken += len(known.numbers(said) & matter.numbers)
-    return Tie(
-        start=start,
-        end=end,
+    return Counts(
         taken=taken,
         field=field,
         feeling=kinds["feeling"],

@@ -47,11 +47,21 @@ def seconds(text: str, check: str) -> float:
     return min(taken)
 
 
+def reference() -> float:
+    """What takes a second on a quiet machine of today takes this long on the one we are on."""
+    began = time.process_time()
+    total = 0
+    for number in range(2_000_000):
+        total += number & 7
+    assert total == 7_000_000
+    return 10 * (time.process_time() - began)
+
+
 @pytest.mark.parametrize("check", ["agency_language", "unverifiable_reassurance", "topic_pivot"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_megabyte_is_quick_and_time_grows_with_length(name: str, check: str) -> None:
     check_turn(USER, "Warm up.", checks=[check])
     quarter = seconds(HOSTILE[name](MEGABYTE // 4), check)
     whole = seconds(HOSTILE[name](MEGABYTE), check)
-    assert whole < 1.0
+    assert whole < max(1.0, reference())
     assert whole < 8 * quarter + 0.05

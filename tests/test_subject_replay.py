@@ -259,10 +259,16 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     assert '/scenarios/1/subject/transcript: "third.jsonl" cannot be read' in said
 
 
-@pytest.mark.parametrize("wrong", [{}, "", {"one": "one.jsonl"}, {"-1": "one.jsonl"}, {"1": ""}, 3, None])
+@pytest.mark.parametrize("wrong", [{}, "", {"one": "one.jsonl"}, {"1": ""}, 3, None])
 def test_what_is_no_transcript_name(tmp_path: Path, wrong: object) -> None:
     file = write_scenarios(tmp_path / "s", scenario(replay(wrong)))
     with pytest.raises(SynthesisError, match="/scenarios/0/subject"):
+        load_scenarios([file])
+
+
+def test_no_seed_is_negative(tmp_path: Path) -> None:
+    file = write_scenarios(tmp_path / "s", scenario(replay({"-1": "one.jsonl"})))
+    with pytest.raises(SynthesisError, match="should be greater than or equal to 0"):
         load_scenarios([file])
 
 

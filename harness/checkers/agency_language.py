@@ -160,7 +160,7 @@ def _without_other_topics(
 
 
 def _on_the_matter(hit: Hit, tie: Tie) -> bool:
-    strays = tie.away + tie.new > 0
+    strays = tie.counts.away + tie.counts.new > 0
     if hit.rule == QUESTION:
         return tie.tied and not strays
     return hit.rule not in CURIOUS or tie.tied or not strays

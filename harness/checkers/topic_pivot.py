@@ -123,7 +123,7 @@ def _generic_list(reply: Folded, ties: list[Tie]) -> list[Hit]:
         return []
     begins = set(reply.items)
     items = [tie for tie in ties if tie.start in begins]
-    specific = sum(tie.taken + tie.person for tie in items)
+    specific = sum(tie.counts.taken + tie.counts.person for tie in items)
     return [] if 4 * specific > len(items) else _as_hits("generic-list", "list_style", reply, items)
 
 
