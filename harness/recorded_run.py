@@ -10,7 +10,7 @@ from harness.errors import SynthesisError
 from harness.load import LoadOptions, load_scenarios
 from harness.plan import Plan, Trial
 from harness.problems import shown
-from harness.resources import bundled
+from harness.resources import is_bundled
 from harness.run_directory import RunDirectory
 from harness.scenario import Scenario
 from harness.subject import SubjectError
@@ -95,8 +95,7 @@ def find_scenario_file(place: RunDirectory, file: str) -> Path:
 
 def may_load(file: Path) -> bool:
     """A report is data, perhaps a stranger's: that it names a .py file is no reason to run it."""
-    ours = file.resolve().is_relative_to(bundled("scenarios").resolve())
-    return file.is_file() and (file.suffix == ".json" or ours)
+    return file.is_file() and (file.suffix == ".json" or is_bundled(file, "scenarios"))
 
 
 def load_recorded_scenarios(place: RunDirectory, options: LoadOptions) -> list[Scenario]:

@@ -46,7 +46,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         scenarios=tuple(scenarios or ()),
         settings=settings.check,
         thresholds=request.thresholds(settings.eval),
-        load=LoadOptions(data_only=data_only, warn=complain),
+        load=LoadOptions(data_only=data_only, criteria_only=True, warn=complain),
     )
     outcome = rescore(RunDirectory(Path(run_dir)), options)
     if json:
