@@ -4,7 +4,6 @@ import base64
 import binascii
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -224,16 +223,9 @@ class _FileLoader:
         self._problems.append(SynthesisError(what, where=where, fix=fix))
 
 
-@cache
 def subject_type(name: str) -> type[Subject]:
     """The subject that lives in `subjects/<name>.py`."""
-    module = plugins.module("subjects", name)
-    (found,) = [
-        item
-        for item in vars(module).values()
-        if isinstance(item, type) and issubclass(item, Subject) and item.__module__ == module.__name__
-    ]
-    return found
+    return plugins.only_class("subjects", name, Subject)
 
 
 def read_subject(given: dict[str, Any], place: Place, folder: ScenarioFolder, *, trusted: bool) -> Subject:

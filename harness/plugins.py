@@ -9,8 +9,11 @@ import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 from types import ModuleType
+from typing import TypeVar
 
 from harness.errors import SynthesisError
+
+Kind = TypeVar("Kind")
 
 
 @cache
@@ -45,6 +48,24 @@ def module(folder: str, name: str) -> ModuleType:
     raise SynthesisError(
         f'unknown name "{name}"', where=f"harness.{folder}", fix=f"use one of: {', '.join(names(folder))}"
     )
+
+
+@cache
+def only_class(folder: str, name: str, kind: type[Kind]) -> type[Kind]:
+    """The one class of this kind that a plug-in's module defines."""
+    home = module(folder, name)
+    found = [
+        item
+        for item in vars(home).values()
+        if isinstance(item, type) and issubclass(item, kind) and item.__module__ == home.__name__
+    ]
+    if len(found) != 1:
+        raise SynthesisError(
+            f"{len(found)} classes of the kind {kind.__name__}, not one",
+            where=home.__name__,
+            fix="define one",
+        )
+    return found[0]
 
 
 @cache

@@ -30,16 +30,9 @@ class RubricFile(Record):
     rubric: tuple[Any, ...] = Field(min_length=1)
 
 
-@cache
 def criterion_type(key: str) -> type[Criterion]:
     """The criterion that lives in `criteria/<key>.py`."""
-    module = plugins.module("criteria", key)
-    (found,) = [
-        item
-        for item in vars(module).values()
-        if isinstance(item, type) and issubclass(item, Criterion) and item.__module__ == module.__name__
-    ]
-    return found
+    return plugins.only_class("criteria", key, Criterion)
 
 
 @cache
