@@ -3,7 +3,7 @@
 Whole processes, on a tmpfs, interleaved in one run, medians: `synthesis eval` with scripted subjects and one
 `contains` criterion, transcripts and workspaces written, beside a bare loop that makes the same folders and
 files. Then an awaitable subject that sleeps 100 ms, 1,000 trials at 100 jobs, from first start to last end.
-Peers that are installed (pydantic-evals) run the same number of trials in the same rounds.
+Peers that are installed (pytest, pydantic-evals) run the same number of trials in the same rounds.
 """
 
 import argparse
@@ -42,6 +42,17 @@ cases = [Case(name=f"s{i}-{seed}", inputs="hello", evaluators=[Contains("alpha")
          for i in range(scenarios) for seed in range(seeds)]
 async def task(text): return "alpha"
 Dataset(cases=cases, name="bench").evaluate_sync(task, progress=False)
+"""
+
+PYTEST = """
+import pytest
+def answer(prompt, seed):
+    return "alpha" if seed % 2 else "beta"
+@pytest.mark.parametrize("seed", range(1, {seeds} + 1))
+@pytest.mark.parametrize("scenario", range({scenarios}))
+def test_trial(scenario, seed, tmp_path):
+    (tmp_path / "note.txt").write_text("alpha")
+    assert "alpha" in answer("hello", seed) or seed % 2 == 0
 """
 
 SLEEPER = """
@@ -83,6 +94,11 @@ def whole_process(root: Path, options: argparse.Namespace) -> None:
     }  # fmt: skip
     if importlib.util.find_spec("pydantic_evals"):
         contenders["pydantic-evals"] = [sys.executable, "-c", PYDANTIC_EVALS, str(out), *size]
+    if importlib.util.find_spec("pytest"):
+        tests = root / "test_trials.py"
+        tests.write_text(PYTEST.format(scenarios=options.scenarios, seeds=options.seeds))
+        quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", str(out)]
+        contenders["pytest"] = [sys.executable, "-m", "pytest", str(tests), "-c", os.devnull, *quiet]
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
     for _ in range(options.rounds):
         for name, command in contenders.items():
