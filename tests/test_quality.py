@@ -1,4 +1,4 @@
-"""The checkers hold their quality on exchanges that nobody read while the rules were written."""
+"""The checkers hold their quality on labelled exchanges, those that no rule was written from among them."""
 
 import json
 from pathlib import Path
