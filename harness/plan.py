@@ -49,8 +49,8 @@ class Plan:
 
 def parse_seeds(text: str, where: str = "--seeds") -> tuple[int, ...]:
     """`5` is seeds 1 to 5, `3,7,11` those, `7,` only seed 7."""
-    parts = text.removesuffix(",").split(",")
-    if not all(part.strip().isascii() and part.strip().isdigit() and len(part) <= 15 for part in parts):
+    parts = [part.strip(" ") for part in text.removesuffix(",").split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 15 for part in parts):
         raise _bad_seeds(text, "not a number of seeds or a list of them", where)
     numbers = tuple(int(part) for part in parts)
     if "," not in text:

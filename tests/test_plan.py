@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scenario_files import Definition, load, scenario, write
 
@@ -53,6 +53,7 @@ def test_a_list_of_seeds_is_taken_as_it_is(seeds: list[int]) -> None:
     assert parse_seeds(",".join(map(str, seeds)) + ",") == tuple(seeds)
 
 
+@example("0\x1f")
 @given(st.text(max_size=12))
 def test_whatever_is_typed_gives_seeds_or_an_error_of_ours(text: str) -> None:
     try:
