@@ -143,3 +143,18 @@ def test_generated_tables_are_current() -> None:
         check=True,
     )
     assert done.stdout == (ROOT / "docs" / "rubrics.md").read_text("utf-8"), "run: python docs/tables.py"
+
+
+def test_the_output_in_the_readme_is_what_the_command_prints(
+    tmp_path: Path, surroundings: dict[str, str]
+) -> None:
+    (sample,) = [block.body for block in blocks(ROOT / "README.md") if block.language == "text"]
+    command = ["synthesis", "eval", str(ROOT / "scenarios"), "--seeds", "5", "--min-mean", "0.85"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=surroundings, capture_output=True, text=True, timeout=120, check=True
+    )
+    printed = {line.strip() for line in done.stdout.splitlines()}
+    shown = [line.strip() for line in sample.splitlines()]
+    told = [line for line in shown if line != "…" and not line.startswith(("report: ", "─"))]
+    assert len(told) > 8
+    assert [line for line in told if line not in printed] == []
