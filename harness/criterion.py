@@ -1,13 +1,17 @@
 """What a rubric is made of: criteria, and the verdict each gives on a transcript."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from harness.records import CheckResult, Hit, Record, Status, Turn
 from harness.settings import CheckSettings
 from harness.transcript import Json, Transcript
+
+if TYPE_CHECKING:
+    from harness.errors import Place
+    from harness.judging import JudgeChoice, Judging
 
 Scope = Literal["any", "parent"]
 
@@ -50,6 +54,9 @@ class Verdict(Record):
 class Criterion(Record):
     """One line of a rubric; a subclass's fields are its keys in the file, one of them named like its file."""
 
+    asks: ClassVar[bool] = False
+    """Whether a model has to be asked for the verdict: then `ask` gives it, not `score`."""
+
     name: str = Field(default="", description="shown in reports; the scoring key and its value if left out")
     weight: float = Field(
         default=1, gt=0, strict=True, allow_inf_nan=False, description="what the criterion is worth"
@@ -82,6 +89,14 @@ class Criterion(Record):
     def definition(self) -> dict[str, Json]:
         """What a report keeps of it, so that every score can be traced to what was asked."""
         return self.model_dump(mode="json", exclude_unset=True)
+
+    def settle(self, choice: "JudgeChoice", place: "Place") -> Self:  # noqa: ARG002 - for those that ask
+        """The criterion with the model it asks found; raises what keeps it from being asked."""
+        return self
+
+    async def ask(self, transcript: Transcript, judging: "Judging") -> Verdict:
+        """The verdict of a model on one trial."""
+        raise NotImplementedError
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """Judge one trial by what was recorded of it."""

@@ -58,6 +58,17 @@ class SubjectError(Exception):
         self.kind = kind
 
 
+class Refused(SubjectError):  # noqa: N818 - it says what the server did
+    """The model's server will have none of it, whatever is asked: a wrong key or a wrong name."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("model", message)
+
+
+class Withdrawn(Exception):  # noqa: N818 - nothing went wrong with the trial
+    """The run ends before the trial can: it has no score and is no error, and going on repeats it."""
+
+
 def words_of(error: BaseException) -> str:
     """What an exception of someone else's code says, as text that can always be written down.
 

@@ -12,18 +12,23 @@ from typing import Literal
 import orjson
 
 from harness.check import lexicon_stamp
+from harness.criteria.judge import Judge
 from harness.criterion import CheckerCriterion
 from harness.decide import Decision, RunOutcome, Thresholds, decide_run, reaches
+from harness.errors import Withdrawn
+from harness.judge_prompt import prompt_version
+from harness.judging import Judging, ask_judges
 from harness.plan import Plan, Trial
 from harness.recorded_run import Why, earlier
 from harness.report import replace_file
 from harness.run import RunOptions, Stop, run_trials
-from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport
+from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport, StopReason
 from harness.scenario import Scenario
-from harness.score import ScoredTrial, score_trial
+from harness.score import ScoredTrial, Scoring, score_trial
 from harness.settings import CheckSettings
 from harness.similarity import similarity_name
-from harness.summarize import ScenarioScores, Stopped, mean, stdev, summarize, worst
+from harness.spending import Prices, Usage, total, usage_of
+from harness.summarize import ScenarioScores, mean, stdev, summarize, worst
 from harness.transcript import VERSION as TRANSCRIPT_VERSION
 from harness.transcript import Transcript
 from harness.version import VERSION
@@ -42,6 +47,12 @@ class EvaluationOptions:
     keep_workspaces: KeepWorkspaces = "always"
     fail_fast: bool = False
     resume: bool = False
+    prices: Prices = field(default_factory=dict)
+
+    @property
+    def judging(self) -> Judging:
+        """What judges said is kept beside the transcripts."""
+        return Judging(self.run.models, self.run.place.judgments)
 
 
 class Display:
@@ -77,17 +88,22 @@ class Evaluation:
         self._started = datetime.now(UTC)
         self._clock = self._last = time.perf_counter()
         self._first: float | None = None
+        self._unscored: Usage | None = None
+        self.options.run.models.ended = self.stop.ask
         self.under_way = False
         """Whether trials can have been run; before that there is nothing to report."""
 
     async def run(self) -> None:
         """Every trial that has to be run; those already there are only scored."""
         self.display.planned(self.plan)
-        waiting = self._sort_trials() if self.options.resume else self.plan.trials()
-        self.under_way = True
-        await run_trials(waiting, self.options.run, self, self.stop)
+        try:
+            waiting = await self._sort_trials() if self.options.resume else self.plan.trials()
+            self.under_way = True
+            await run_trials(waiting, self.options.run, self, self.stop)
+        finally:
+            await self.options.run.models.close()
 
-    def _sort_trials(self) -> list[Trial]:
+    async def _sort_trials(self) -> list[Trial]:
         """Score what stands as its transcript is read: all of them at once would fill the memory."""
         waiting: list[Trial] = []
         why: dict[Why, int] = {}
@@ -95,7 +111,7 @@ class Evaluation:
             reason, transcript = earlier(trial, self.options.run.place)
             why[reason] = why.get(reason, 0) + 1
             if transcript is not None:
-                self.display.kept(trial, self._take(trial, transcript))
+                self.display.kept(trial, await self._take(trial, transcript))
             else:
                 waiting.append(trial)
         self.display.resumed(why)
@@ -107,20 +123,28 @@ class Evaluation:
             self._first = time.perf_counter()
         self.display.started(trial)
 
-    def finished(self, trial: Trial, transcript: Transcript) -> None:
+    async def finished(self, trial: Trial, transcript: Transcript) -> None:
         """A trial came to an end: score it now, while others still run."""
         self._last = time.perf_counter()
         if transcript.end is None or transcript.end["reason"] == "interrupted":
+            used = usage_of(transcript.of_type("attempt"), self.options.prices)
+            self._unscored = total([self._unscored, used])
             return
-        scored = self._take(trial, transcript)
+        try:
+            scored = await self._take(trial, transcript)
+        except Withdrawn:
+            return
         self.display.scored(trial, scored)
         self._tidy(trial, scored)
         if self.options.fail_fast and self._is_final_failure(scored):
             self.stop.ask("fail-fast")
 
-    def _take(self, trial: Trial, transcript: Transcript) -> ScoredTrial:
+    async def _take(self, trial: Trial, transcript: Transcript) -> ScoredTrial:
         path = self.options.run.place.transcript_name(trial)
-        scored = score_trial(transcript, trial.scenario.criteria, self.options.settings, path)
+        criteria = trial.scenario.criteria
+        judged = await ask_judges(transcript, criteria, self.options.judging)
+        scoring = Scoring(self.options.settings, self.options.prices, judged)
+        scored = score_trial(transcript, criteria, scoring, path)
         self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
         return scored
 
@@ -155,11 +179,19 @@ class Evaluation:
             started=self._started.isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - self._clock, 6),
             trials_seconds=None if self._first is None else round(self._last - self._first, 6),
+            model_seconds=model_seconds(self.rows()),
         )
         stamp = make_stamp(self.plan.scenarios, self.options.settings)
-        return conclude(
-            self.rows(), Conclusion(target, self.options.thresholds, stamp, timing, self.stop.reason)
+        conclusion = Conclusion(
+            target, self.options.thresholds, stamp, timing, self.stop.reason, self._unscored
         )
+        return conclude(self.rows(), conclusion)
+
+
+def model_seconds(rows: Sequence[ScenarioScores]) -> float | None:
+    """All waiting for models; null where none was asked."""
+    found = [trial.model_seconds for row in rows for trial in row.trials if trial.model_seconds is not None]
+    return round(sum(found), 3) if found else None
 
 
 @dataclass(frozen=True)
@@ -170,12 +202,13 @@ class Conclusion:
     thresholds: Thresholds
     stamp: RunStamp
     timing: RunTiming
-    stopped: Stopped | None = None
+    stopped: StopReason | None = None
+    unscored: Usage | None = None
 
 
 def conclude(rows: list[ScenarioScores], conclusion: Conclusion) -> RunOutcome:
     """Sum up, decide, write the report whole."""
-    summary = summarize(rows, conclusion.stopped)
+    summary = summarize(rows, conclusion.stopped, conclusion.unscored)
     decision = decide_run(summary, rows, conclusion.thresholds)
     replace_file(conclusion.target, encode_report(summary, decision, rows, conclusion))
     return RunOutcome(summary, decision, rows, conclusion.target)
@@ -191,6 +224,12 @@ def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunSta
             if isinstance(criterion, CheckerCriterion)
         }
     )
+    judges = {
+        criterion.model_name
+        for scenario in scenarios
+        for criterion in scenario.criteria
+        if isinstance(criterion, Judge)
+    }
     return RunStamp(
         tool_version=VERSION,
         transcript_version=TRANSCRIPT_VERSION,
@@ -198,6 +237,7 @@ def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunSta
         similarity=similarity_name(settings.similarity),
         similarity_threshold=settings.similarity_threshold,
         lexicons={f"{name}/{language}": lexicon_stamp(name, language) for name, language in used},
+        judges=dict.fromkeys(sorted(judges), prompt_version()),
     )
 
 
@@ -238,6 +278,8 @@ def _encode_scenario(row: ScenarioScores) -> bytes:
         scored=len(scores),
         errors=row.errors,
         not_run=len(row.planned) - len(row.trials),
+        usage=total(trial.usage for trial in row.trials),
+        judge_usage=total(trial.judge_usage for trial in row.trials),
         trials=(),
     ).model_dump_json(exclude={"trials"})
     trials = b",\n".join(trial.encoded for trial in row.trials)

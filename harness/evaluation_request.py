@@ -1,5 +1,6 @@
 """What was asked for on the command line, checked and joined with the project's settings."""
 
+import os
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from harness.decide import Thresholds
 from harness.errors import SynthesisError
 from harness.evaluate import EvaluationOptions, KeepWorkspaces, make_stamp
 from harness.load import LoadOptions, load_scenarios
+from harness.model_arguments import ModelArguments
+from harness.model_subject import ModelSubject
+from harness.models import Models
 from harness.plan import Plan, Seeds, parse_seeds, plan_trials
 from harness.recorded_run import load_recorded_scenarios, refuse_left_out
 from harness.resources import bundled
@@ -48,9 +52,10 @@ class EvaluationRequest:
     recursive: bool = False
     data_only: bool = False
     fail_fast: bool = False
+    models: ModelArguments = ModelArguments()
 
-    def resolve(self, warn: Callable[[str], None]) -> "ResolvedEvaluation":
-        """Everything checked, nothing written yet."""
+    def resolve(self, warn: Callable[[str], None], *, offline: bool = False) -> "ResolvedEvaluation":
+        """Everything checked, nothing written yet; `offline` where nothing is to be run."""
         settings = find_settings(Path.cwd())
         if self.out is not None and self.resume is not None:
             raise SynthesisError("--out and --resume both name a folder", fix="give one of them")
@@ -59,20 +64,28 @@ class EvaluationRequest:
         timeout = settings.eval.timeout if self.timeout is None else seconds(self.timeout, "--timeout")
         keep = self._keep(settings.eval)
         seeds = self._seeds(settings.eval)
-        options = LoadOptions(recursive=self.recursive, data_only=self.data_only, warn=warn)
+        options = LoadOptions(
+            recursive=self.recursive,
+            data_only=self.data_only,
+            access=self.models.access(os.environ, offline=offline),
+            judge=self.models.judge_access(os.environ, offline=offline),
+            warn=warn,
+        )
         scenarios = self._load(settings.eval, options)
         plan = plan_trials(scenarios, seeds, self.scenarios, self.tags)
         # Words that are missing are an error now, not after the run.
         make_stamp(plan.scenarios, settings.check)
+        self.models.check(plan, settings.prices)
         if self.resume is not None:
             refuse_left_out(RunDirectory(Path(self.resume)), plan)
         notes = tuple(self._notes(plan, settings.eval))
         jobs = min(jobs, plan.size)
-        return ResolvedEvaluation(self, plan, settings, thresholds, jobs, timeout, keep, notes)
+        models = self.models.models(settings, os.environ, jobs)
+        return ResolvedEvaluation(self, plan, settings, thresholds, models, timeout, keep, notes)
 
     def again(self, folder: Path) -> str:
         """What to type to go on with the run in this folder: everything as it was typed."""
-        named = {name: getattr(self, name) for name in _REPEATED}
+        named = {name: getattr(self, name) for name in _REPEATED} | vars(self.models)
         options = [part for name, value in named.items() for part in _typed(name, value)]
         return shlex.join(["synthesis", "eval", *self.paths, *options, "--resume", str(folder)])
 
@@ -91,6 +104,18 @@ class EvaluationRequest:
             if own and getattr(self, name) is not None:
                 asks = "asks for itself" if own == 1 else "ask for themselves"
                 yield f"{option} wins over the {name} that {counted(own, 'scenario')} {asks}"
+        yield from self._note_ignored_model(plan)
+
+    def _note_ignored_model(self, plan: Plan) -> Iterator[str]:
+        """A scenario's own subject wins over --model, which is easily overlooked."""
+        ignoring = [scenario for scenario in plan.scenarios if not _takes_given_model(scenario)]
+        if self.models.model is None or self.models.override_subject or not ignoring:
+            return
+        bring = "brings a subject of its own" if len(ignoring) == 1 else "bring subjects of their own"
+        yield (
+            f"{counted(len(ignoring), 'scenario')} of {len(plan.scenarios)} {bring} and "
+            f"{'ignores' if len(ignoring) == 1 else 'ignore'} --model; --override-subject forces it"
+        )
 
     def thresholds(self, defaults: EvalSettings) -> Thresholds:
         """Checked before anything runs."""
@@ -126,7 +151,7 @@ class ResolvedEvaluation:
     plan: Plan
     settings: Settings
     thresholds: Thresholds
-    jobs: int
+    models: Models
     timeout: float
     keep: KeepWorkspaces
     notes: tuple[str, ...]
@@ -136,15 +161,17 @@ class ResolvedEvaluation:
         return EvaluationOptions(
             run=RunOptions(
                 self._directory(),
-                jobs=self.jobs,
+                jobs=self.models.at_once,
                 timeout=self.timeout,
                 timeout_wins=self.request.timeout is not None,
+                models=self.models,
             ),
             settings=self.settings.check,
             thresholds=self.thresholds,
             keep_workspaces=self.keep,
             fail_fast=self.request.fail_fast,
             resume=self.request.resume is not None,
+            prices=self.settings.prices,
         )
 
     def _directory(self) -> RunDirectory:
@@ -153,6 +180,10 @@ class ResolvedEvaluation:
         if self.request.out is not None:
             return claim_new(Path(self.request.out))
         return claim_default(Path("runs"), datetime.now().astimezone().strftime("%Y%m%d-%H%M%S"))
+
+
+def _takes_given_model(scenario: Scenario) -> bool:
+    return isinstance(scenario.subject, ModelSubject) and scenario.subject.model is None
 
 
 def _share(text: str | None, option: str, default: float | None) -> float | None:

@@ -10,8 +10,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from harness import plugins
+from harness.criterion import Criterion
+from harness.endpoint import ModelAccess
 from harness.errors import Place, Problems, SynthesisError, words_of
 from harness.json_file import read_json
+from harness.judging import JudgeChoice, settle_criteria
 from harness.problems import from_validation, shown, unwritable_texts
 from harness.resources import is_bundled
 from harness.rubric import RubricReader
@@ -24,7 +27,7 @@ from harness.workspace import clashing_fixtures, fixture_problem
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """`warn` is told about every file that is code; `subject` serves scenarios that bring none.
+    """`warn` is told about every file that is code; `access` names the model of scenarios that bring none.
 
     With `criteria_only` nothing is to run: names and rubrics are read, subjects and files are not.
     """
@@ -32,7 +35,8 @@ class LoadOptions:
     recursive: bool = False
     data_only: bool = False
     criteria_only: bool = False
-    subject: Subject | None = None
+    access: ModelAccess = ModelAccess()
+    judge: ModelAccess = ModelAccess()
     warn: Callable[[str], None] = field(default=lambda _: None)
 
 
@@ -77,7 +81,7 @@ class _FileLoader:
         self._options = options
         self._trusted = file.suffix == ".py"
         self._data_only = options.data_only and not is_bundled(file, "scenarios")
-        self._folder = ScenarioFolder(file.parent, confined=self._data_only)
+        self._folder = ScenarioFolder(file.parent, self._data_only, options.access)
         self._problems = problems
         self._rubrics = RubricReader(file.parent, trusted=self._trusted, problems=problems)
 
@@ -144,11 +148,17 @@ class _FileLoader:
         subject, system, fixtures = (
             (_never_asked, None, {}) if self._options.criteria_only else self._to_run(definition, place)
         )
-        criteria = tuple(self._rubrics.read(definition.rubric, place / "rubric"))
+        criteria = self._criteria(definition, place / "rubric")
         if len(self._problems) > before or subject is None:
             return None
         slim = definition.model_copy(update={"subject": None, "rubric": (), "fixtures": {}})
         return Scenario(slim, str(self._file), self._file.parent, system, fixtures, subject, criteria)
+
+    def _criteria(self, definition: ScenarioDefinition, place: Place) -> tuple[Criterion, ...]:
+        choice = JudgeChoice(self._options.judge, definition.judge_model, confined=self._data_only)
+        return settle_criteria(
+            tuple(self._rubrics.read(definition.rubric, place)), choice, place, self._problems
+        )
 
     def _to_run(
         self, definition: ScenarioDefinition, place: Place
@@ -160,18 +170,27 @@ class _FileLoader:
         )
 
     def _subject(self, definition: ScenarioDefinition, place: Place) -> Subject | SubjectMaker | None:
-        given = definition.subject
+        given = self._overridden(definition.subject)
         if given is None:
-            if self._options.subject is None:
-                fix = 'add a subject, for example {"type": "scripted", "replies": […]}'
+            if self._options.access.model is None:
+                fix = (
+                    'add one, for example {"type": "scripted", "replies": […]}, or give --model PROVIDER:NAME'
+                )
                 self._add("the scenario has no subject", place, fix)
-            return self._options.subject
+                return None
+            given = {"type": "chat"}
         if isinstance(given, dict):
             return self._read_subject(given, place)
         if not self._trusted:
             self._add("a subject is an object", place, 'write {"type": …}')
             return None
         return _maker(given, place, self._folder)
+
+    def _overridden(self, given: Any) -> Any:
+        """With --override-subject the model talks itself; one that was to have gates keeps them."""
+        if not self._options.access.override or (isinstance(given, dict) and _asks_model(given)):
+            return given
+        return None
 
     def _read_subject(self, given: dict[str, Any], place: Place) -> Subject | None:
         try:
@@ -221,6 +240,11 @@ class _FileLoader:
 
     def _add(self, what: str, where: Place, fix: str) -> None:
         self._problems.append(SynthesisError(what, where=where, fix=fix))
+
+
+def _asks_model(given: dict[str, Any]) -> bool:
+    name = given.get("type")
+    return name in plugins.names("subjects") and subject_type(str(name)).asks_model
 
 
 def subject_type(name: str) -> type[Subject]:

@@ -8,7 +8,9 @@ from threading import Lock
 
 import orjson
 
+from harness.attempt import Attempt
 from harness.errors import SubjectError, words_of
+from harness.secrets import Redactor
 from harness.transcript import VERSION, Json, Medium, Transcript
 
 
@@ -40,7 +42,8 @@ class Recorder:
     does not: the error and the end are then kept in memory, so that the trial can be reported.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, redactor: Redactor = Redactor()) -> None:
+        self._redactor = redactor
         self._file = -1
         self._unwritable: OSError | None = None
         try:
@@ -89,6 +92,14 @@ class Recorder:
         """A child ended."""
         self._write("child_end", {"reason": reason, "terminated": terminated, "result": result}, child)
 
+    def attempt(self, attempt: Attempt, parent: int | None = None) -> None:
+        """A model was asked."""
+        self._write("attempt", attempt.fields(), parent)
+
+    def sandbox(self, level: str, *, network: bool, parent: int | None = None) -> None:
+        """A program of the agent's was started, contained like this."""
+        self._write("sandbox", {"level": level, "network": network}, parent)
+
     def error(self, kind: str, message: str) -> None:
         """Something went wrong that is not the subject's answer."""
         self._write("error", {"kind": kind, "message": message}, None)
@@ -121,7 +132,7 @@ class Recorder:
         with self._lock:
             seq = len(self._lines)
             if not self._sealed or kind in ("error", "end"):
-                self._append(encode_event(seq, kind, self.turn, parent, fields))
+                self._append(self._redactor.line(encode_event(seq, kind, self.turn, parent, fields)))
             return seq
 
     def _append(self, line: bytes) -> None:
@@ -177,6 +188,14 @@ class Sink:
     def child_end(self, child: int, reason: str, *, terminated: bool, result: Json) -> None:
         """A child ended."""
         self._recorder.child_end(child, reason, terminated=terminated, result=result)
+
+    def attempt(self, attempt: Attempt, parent: int | None = None) -> None:
+        """A model was asked."""
+        self._recorder.attempt(attempt, parent)
+
+    def sandbox(self, level: str, *, network: bool, parent: int | None = None) -> None:
+        """A program of the agent's was started, contained like this."""
+        self._recorder.sandbox(level, network=network, parent=parent)
 
 
 def replay(sink: Sink, lines: Iterable[bytes]) -> None:

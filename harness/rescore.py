@@ -1,8 +1,9 @@
 """Score recorded transcripts again: today's rubric, today's checkers, no subject called."""
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +16,9 @@ from harness.criterion import Criterion
 from harness.decide import RunOutcome, Thresholds
 from harness.errors import Place, Problems, SynthesisError
 from harness.evaluate import Conclusion, conclude, make_stamp
+from harness.judging import JudgeChoice, Judging, ask_judges, settle_criteria
 from harness.load import LoadOptions, load_scenarios
+from harness.models import Models
 from harness.recorded_run import (
     RecordedScenario,
     find_scenario_file,
@@ -26,8 +29,9 @@ from harness.rubric import RubricReader
 from harness.run_directory import RunDirectory
 from harness.run_report import RunStamp, RunTiming
 from harness.scenario import Scenario, ScenarioDefinition
-from harness.score import ScoredTrial, score_trial
+from harness.score import ScoredTrial, Scoring, score_trial
 from harness.settings import CheckSettings
+from harness.spending import Prices
 from harness.subject import Context, Session, Subject, SubjectError
 from harness.summarize import ScenarioScores
 from harness.transcript import Json, Transcript, read_transcript
@@ -56,6 +60,8 @@ class RescoreOptions:
     rubric: Path | None = None
     scenarios: tuple[str, ...] = ()
     settings: CheckSettings = CheckSettings()
+    prices: Prices = field(default_factory=dict)
+    models: Models = field(default_factory=Models)
     thresholds: Thresholds = Thresholds()
     load: LoadOptions = LoadOptions()
 
@@ -63,6 +69,11 @@ class RescoreOptions:
     def warn(self) -> Callable[[str], None]:
         """Where notes go."""
         return self.load.warn
+
+    @property
+    def judge(self) -> JudgeChoice:
+        """Who judges where a criterion names nobody."""
+        return JudgeChoice(self.load.judge, confined=self.load.data_only)
 
 
 def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
@@ -72,10 +83,7 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
         fix = "name the folder of a run; one that was killed gets its report from: synthesis eval … --resume"
         raise SynthesisError("there is no report here", where=str(place.path), fix=fix)
     criteria = _Criteria(place, options)
-    rows = [
-        _score_scenario(place, entry, criteria.of(entry), options.settings)
-        for entry in read_recorded_scenarios(place)
-    ]
+    rows = asyncio.run(_Rescoring(place, options).rows(criteria))
     criteria.warn()
     stamp = make_stamp([row.scenario for row in rows], options.settings)
     target = place.path / f"report-{_fingerprint(rows, stamp)}.json"
@@ -92,7 +100,7 @@ class _Criteria:
         self._options = options
         self._files: dict[str, dict[str, Scenario]] = {}
         self._recorded: dict[str, list[str]] = {}
-        self._given = None if options.rubric is None else _read_rubric(options.rubric)
+        self._given = None if options.rubric is None else _read_rubric(options.rubric, options.judge)
         named = load_scenarios(options.scenarios, options.load) if options.scenarios else []
         self._named = {scenario.name: scenario for scenario in named}
 
@@ -106,7 +114,7 @@ class _Criteria:
             fix = f"name its file if you trust it: --scenarios {entry.file}"
             raise SynthesisError("the rubric has a function in it", where=entry.name, fix=fix)
         self._recorded.setdefault(entry.file, []).append(entry.name)
-        return _recorded_criteria(entry)
+        return _recorded_criteria(entry, self._options.judge)
 
     def warn(self) -> None:
         """One line a file about the scenarios that were scored by what the report recorded."""
@@ -132,33 +140,63 @@ class _Criteria:
         return self._files[file]
 
 
-def _read_rubric(path: Path) -> tuple[Criterion, ...]:
+def _read_rubric(path: Path, judge: JudgeChoice) -> tuple[Criterion, ...]:
     problems: list[SynthesisError] = []
     criteria = tuple(RubricReader(path.parent, trusted=False, problems=problems).read_file(path))
+    criteria = settle_criteria(criteria, judge, Place(str(path)), problems)
     if problems:
         raise Problems(problems)
     return criteria
 
 
-def _recorded_criteria(entry: RecordedScenario) -> tuple[Criterion, ...]:
+def _recorded_criteria(entry: RecordedScenario, judge: JudgeChoice) -> tuple[Criterion, ...]:
     problems: list[SynthesisError] = []
     place = Place(f"report of {entry.name}") / "rubric"
     criteria = tuple(RubricReader(Path(), trusted=False, problems=problems).read(entry.rubric, place))
+    criteria = settle_criteria(criteria, judge, place, problems)
     if problems:
         raise Problems(problems)
     return criteria
 
 
-def _score_scenario(
-    place: RunDirectory, entry: RecordedScenario, criteria: tuple[Criterion, ...], settings: CheckSettings
+@dataclass(frozen=True)
+class _Rescoring:
+    """Trials are scored a few at once, since judges take their time."""
+
+    place: RunDirectory
+    options: RescoreOptions
+
+    async def rows(self, criteria: _Criteria) -> list[ScenarioScores]:
+        try:
+            return [
+                await self._scenario(entry, criteria.of(entry))
+                for entry in read_recorded_scenarios(self.place)
+            ]
+        finally:
+            await self.options.models.close()
+
+    async def _scenario(self, entry: RecordedScenario, criteria: tuple[Criterion, ...]) -> ScenarioScores:
+        scored: list[ScoredTrial] = []
+        system: str | None = None
+        at_once = self.options.models.at_once
+        for first in range(0, len(entry.trials), at_once):
+            names = [trial.transcript for trial in entry.trials[first : first + at_once]]
+            found = [(name, _transcript(self.place, name)) for name in names]
+            there = [(name, transcript) for name, transcript in found if transcript is not None]
+            system = there[-1][1].start["system"] if there else system
+            scored += await asyncio.gather(*(self._trial(*item, criteria) for item in there))
+        return _scenario_scores(entry, criteria, system, scored)
+
+    async def _trial(self, name: str, transcript: Transcript, criteria: tuple[Criterion, ...]) -> ScoredTrial:
+        judging = Judging(self.options.models, self.place.judgments)
+        judged = await ask_judges(transcript, criteria, judging)
+        scoring = Scoring(self.options.settings, self.options.prices, judged)
+        return score_trial(transcript, criteria, scoring, name)
+
+
+def _scenario_scores(
+    entry: RecordedScenario, criteria: tuple[Criterion, ...], system: str | None, scored: list[ScoredTrial]
 ) -> ScenarioScores:
-    scored: list[ScoredTrial] = []
-    system: str | None = None
-    for trial in entry.trials:
-        transcript = _transcript(place, trial.transcript)
-        if transcript is not None:
-            system = transcript.start["system"]
-            scored.append(score_trial(transcript, criteria, settings, trial.transcript))
     definition = ScenarioDefinition.model_construct(name=entry.name, tags=entry.tags, prompt=(), rubric=())
     scenario = Scenario(
         definition,

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
-from harness.errors import words_of
+from harness.errors import Withdrawn, words_of
+from harness.models import Models
 from harness.plan import Trial
 from harness.record import Recorder, Sink
 from harness.run_directory import RunDirectory
+from harness.run_report import StopReason
 from harness.subject import Context, Reply, Subject, SubjectError
 from harness.transcript import Json, Transcript
 from harness.workspace import prepare_workspace
@@ -20,7 +22,7 @@ class Listener(Protocol):
     def started(self, trial: Trial) -> None:
         """A trial begins."""
 
-    def finished(self, trial: Trial, transcript: Transcript) -> None:
+    async def finished(self, trial: Trial, transcript: Transcript) -> None:
         """A trial came to an end, good or bad."""
 
 
@@ -28,11 +30,11 @@ class Listener(Protocol):
 class Stop:
     """How a run is told to end early: start nothing more, or drop everything."""
 
-    reason: Literal["interrupted", "fail-fast"] | None = None
+    reason: StopReason | None = None
     interrupts: int = 0
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
 
-    def ask(self, reason: Literal["interrupted", "fail-fast"]) -> None:
+    def ask(self, reason: StopReason) -> None:
         """Start nothing more; interrupted a second time, drop what runs."""
         self.reason = self.reason or reason
         self.interrupts += reason == "interrupted"
@@ -49,6 +51,7 @@ class RunOptions:
     jobs: int = 8
     timeout: float = 300.0
     timeout_wins: bool = False
+    models: Models = field(default_factory=Models)
 
     def seconds_for(self, trial: Trial) -> float:
         """How long a trial may take: as its scenario says, unless the one here was asked for."""
@@ -72,23 +75,25 @@ async def _worker(waiting: Iterator[Trial], options: RunOptions, listener: Liste
             return
         listener.started(trial)
         transcript = await run_trial(trial, options)
-        listener.finished(trial, transcript)
+        await listener.finished(trial, transcript)
         await asyncio.sleep(0)  # a subject that never waits must still let signals and others through
 
 
 async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
     """One trial from its first event to its last; whatever goes wrong is in the transcript."""
-    recorder = Recorder(options.place.transcript(trial))
+    recorder = Recorder(options.place.transcript(trial), options.models.redactor)
     limit = asyncio.timeout(options.seconds_for(trial))
     try:
         async with limit:
-            last = await _converse(trial, options.place, recorder)
+            last = await _converse(trial, options, recorder, limit.when())
         recorder.end(
             "completed" if last.terminated else "ward", terminated=last.terminated, result=last.result
         )
     except asyncio.CancelledError:
         _fail(recorder, "interrupted", "interrupted", "the run was stopped")
         raise
+    except Withdrawn as error:
+        _fail(recorder, "interrupted", "interrupted", str(error))
     except Exception as error:  # noqa: BLE001 - one of the two places: a subject is someone else's code
         if limit.expired():
             _fail(recorder, "timeout", "timeout", f"not finished after {options.seconds_for(trial):g} s")
@@ -123,12 +128,19 @@ def _open_subject(trial: Trial, recorder: Recorder) -> Subject:
     return subject
 
 
-async def _converse(trial: Trial, place: RunDirectory, recorder: Recorder) -> Reply:
+async def _converse(trial: Trial, options: RunOptions, recorder: Recorder, deadline: float | None) -> Reply:
     scenario = trial.scenario
     subject = _open_subject(trial, recorder)
-    workspace = prepare_workspace(place.workspace(trial).absolute(), scenario.fixtures)
+    workspace = prepare_workspace(options.place.workspace(trial).absolute(), scenario.fixtures)
     context = Context(
-        scenario.name, trial.seed, workspace, scenario.system, Sink(recorder), turns=len(scenario.prompts)
+        scenario.name,
+        trial.seed,
+        workspace,
+        scenario.system,
+        Sink(recorder),
+        turns=len(scenario.prompts),
+        models=options.models,
+        deadline=deadline,
     )
     session = subject.open(context)
     try:

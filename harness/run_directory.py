@@ -28,6 +28,11 @@ class RunDirectory:
         """One JSONL file per trial."""
         return self.path / _TRANSCRIPTS
 
+    @property
+    def judgments(self) -> Path:
+        """What judges said, so that scoring again need not ask them again."""
+        return self.path / "judgments"
+
     def transcript(self, trial: Trial) -> Path:
         """The transcript of one trial."""
         return self.path / _TRANSCRIPTS / f"{trial.name}.jsonl"

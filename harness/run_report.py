@@ -5,9 +5,11 @@ from typing import Literal
 from pydantic import Field
 
 from harness.records import Hit, LexiconStamp, Record, Status
-from harness.transcript import Json
+from harness.spending import Usage
+from harness.transcript import Json, SandboxLevel
 
 TrialStatus = Literal["scored", "not_applicable", "error"]
+StopReason = Literal["interrupted", "fail-fast", "max-cost", "max-tokens", "model"]
 
 
 class CriterionScore(Record):
@@ -34,6 +36,9 @@ class TrialReport(Record):
     terminated: bool
     transcript: str
     fingerprint: str
+    usage: Usage | None = Field(default=None, description="what the subject asked of models")
+    judge_usage: Usage | None = Field(default=None, description="what judges asked of models")
+    sandbox: SandboxLevel | None = Field(default=None, description="what held the agent's programs")
     criteria: tuple[CriterionScore, ...]
 
 
@@ -52,6 +57,8 @@ class ScenarioReport(Record):
     scored: int
     errors: int
     not_run: int
+    usage: Usage | None = None
+    judge_usage: Usage | None = None
     trials: tuple[TrialReport, ...]
 
 
@@ -71,7 +78,10 @@ class RunSummary(Record):
     worst_scenario: str | None
     worst_scenario_mean: float | None
     complete: bool
-    stopped: Literal["interrupted", "fail-fast"] | None
+    stopped: StopReason | None
+    usage: Usage | None = None
+    judge_usage: Usage | None = None
+    sandbox: SandboxLevel | None = Field(default=None, description="the weakest of all trials")
 
 
 class ThresholdResult(Record):
@@ -93,6 +103,7 @@ class RunStamp(Record):
     similarity: str
     similarity_threshold: float
     lexicons: dict[str, LexiconStamp]
+    judges: dict[str, str] = Field(default={}, description="each judge and the version of its prompt")
 
 
 class RunTiming(Record):
@@ -101,6 +112,7 @@ class RunTiming(Record):
     started: str
     seconds: float
     trials_seconds: float | None = Field(description="from the first trial's start to the last one's end")
+    model_seconds: float | None = Field(default=None, description="all waiting for models, added up")
 
 
 class RunReport(Record):

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.criterion import Criterion
+from harness.model import ModelOptions
 from harness.records import Record
 from harness.subject import Subject
 from harness.transcript import VERSION, Json
@@ -53,6 +54,9 @@ class ScenarioDefinition(Record):
     tags: tuple[str, ...] = ()
     timeout: float | None = Field(
         default=None, gt=0, strict=True, allow_inf_nan=False, description="seconds for one trial"
+    )
+    judge_model: str | ModelOptions | None = Field(
+        default=None, description="for judges that name none: PROVIDER:NAME, or an object with parameters"
     )
     subject: dict[str, Json] | SkipJsonSchema[Callable[..., Any]] | None = None
     rubric: tuple[Any, ...] = Field(min_length=1)

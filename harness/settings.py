@@ -11,6 +11,7 @@ from harness.errors import Place, Problems, SynthesisError
 from harness.problems import from_validation
 from harness.records import Record
 from harness.similarity import BAG_OF_WORDS, Measure
+from harness.spending import Price
 
 MOST_JOBS = 10_000
 
@@ -42,6 +43,7 @@ class EvalSettings(Record):
     min_worst: Share | None = None
     min_scenario_mean: Share | None = None
     max_errors: int = Field(default=0, ge=0)
+    retries: int = Field(default=5, ge=0, le=20, description="further attempts at one request to a model")
     keep_workspaces: Literal["always", "failed", "never"] = "always"
 
 
@@ -50,6 +52,9 @@ class Settings(Record):
 
     check: CheckSettings = CheckSettings()
     eval: EvalSettings = EvalSettings()
+    prices: dict[str, Price] = Field(
+        default={}, description='of a million tokens, by model: [prices."openai:gpt-4o-mini"]'
+    )
 
 
 def find_settings(folder: Path) -> Settings:

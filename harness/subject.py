@@ -7,9 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
+from harness.attempt import Asker, Attempt
+from harness.endpoint import ModelAccess
 from harness.errors import Place, SynthesisError
 from harness.errors import SubjectError as SubjectError  # noqa: PLC0414 - subjects find it here
 from harness.json_file import read_regular
+from harness.models import Models
 from harness.problems import shown
 from harness.record import Sink
 from harness.records import Record
@@ -28,11 +31,27 @@ class Context:
     messages: list[dict[str, str]] = field(default_factory=list)
     turns: int = 1
     """How many messages the person has for this conversation."""
+    models: Models = field(default_factory=Models, repr=False)
+    deadline: float | None = None
+    """When the trial's time is up, by the loop's clock."""
 
     @cached_property
     def random(self) -> random.Random:
         """One generator for the whole trial; what it gives depends on the seed alone."""
         return random.Random(self.seed)  # noqa: S311 - repeatability, not secrecy
+
+    @cached_property
+    def asker(self) -> Asker:
+        """Every model this trial asks is asked for it; each attempt is recorded."""
+        return Asker(self.scenario, self.seed, self.recorder.attempt, self.deadline)
+
+    def child_asker(self, parent: int) -> Asker:
+        """The same for a child: its attempts are recorded under it."""
+
+        def attempted(attempt: Attempt) -> None:
+            self.recorder.attempt(attempt, parent)
+
+        return Asker(self.scenario, self.seed, attempted, self.deadline, self.asker.asked)
 
 
 @dataclass(frozen=True)
@@ -57,10 +76,11 @@ class Session(Protocol):
 
 @dataclass(frozen=True)
 class ScenarioFolder:
-    """The folder of a scenario file, where the files it names lie; `confined` lets none lie elsewhere."""
+    """Where a scenario file lies and what it may use: with `confined`, no file elsewhere and no server."""
 
     path: Path
     confined: bool = False
+    access: ModelAccess = field(default_factory=ModelAccess)
 
     def read(self, name: str, place: Place) -> bytes:
         """The bytes of a file named at a place in the scenario file."""
@@ -85,6 +105,8 @@ class Subject(Record):
     """Whether it is Python code, which only a trusted .py file may name."""
     starts_programs: ClassVar[bool] = False
     """Whether it starts programs, which --data-only refuses."""
+    asks_model: ClassVar[bool] = False
+    """Whether a language model answers, which --model can name."""
 
     def settle(self, folder: ScenarioFolder, place: Place) -> Self:  # noqa: ARG002 - for those that have files
         """The subject with the files it names read, before anything runs; raises what is wrong with them."""

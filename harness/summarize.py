@@ -3,13 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from harness.run_report import RunSummary
+from harness.run_report import RunSummary, StopReason
 from harness.scenario import Scenario
 from harness.score import ScoredTrial
-
-Stopped = Literal["interrupted", "fail-fast"]
+from harness.spending import Usage, total
+from harness.transcript import weakest
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,13 @@ def stdev(scores: Sequence[float]) -> float | None:
     return round(math.sqrt(math.fsum((score - middle) ** 2 for score in scores) / (len(scores) - 1)), 6)
 
 
-def summarize(rows: Sequence[ScenarioScores], stopped: Stopped | None) -> RunSummary:
-    """Over all trials; a run with errors or with trials that never ran is incomplete."""
+def summarize(
+    rows: Sequence[ScenarioScores], stopped: StopReason | None, unscored: Usage | None = None
+) -> RunSummary:
+    """Over all trials; a run with errors or with trials that never ran is incomplete.
+
+    `unscored` is what trials used that were begun and given up.
+    """
     scores = [score for row in rows for score in row.scores]
     trials = [trial for row in rows for trial in row.trials]
     planned = sum(len(row.planned) for row in rows)
@@ -72,4 +76,7 @@ def summarize(rows: Sequence[ScenarioScores], stopped: Stopped | None) -> RunSum
         worst_scenario_mean=lowest[0] if lowest else None,
         complete=errors == 0 and planned == len(trials),
         stopped=stopped,
+        usage=total([*(trial.usage for trial in trials), unscored]),
+        judge_usage=total(trial.judge_usage for trial in trials),
+        sandbox=weakest(trial.sandbox for trial in trials),
     )

@@ -1,10 +1,10 @@
 """What one trial was: events, one JSON object a line, and what scoring reads from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import orjson
 from pydantic import Field, TypeAdapter, ValidationError
@@ -17,6 +17,8 @@ Json = Any
 """Any JSON value: what a subject, a gate or a scenario may hand over."""
 
 Medium = Literal["conversation", "code", "bash"]
+SandboxLevel = Literal["limits", "landlock", "bubblewrap"]
+"""What holds an agent's programs, the weakest first."""
 _RESTORE = "restore the file, or run the trial again"
 
 
@@ -94,7 +96,24 @@ class Attempt(_Event):
     """One request to a model, whatever came of it."""
 
     type: Literal["attempt"] = "attempt"
-    details: dict[str, Json]
+    model: str = Field(description="PROVIDER:NAME")
+    attempt: int = Field(ge=0, description="counted from 1 for each question")
+    status: int | None
+    request_id: str | None
+    latency_ms: float
+    input_tokens: int | None
+    output_tokens: int | None
+    finish: str | None = Field(description="why the model stopped, in the server's words")
+    error: str | None
+    wait_ms: float | None = Field(description="until the next attempt; null where there was none")
+
+
+class Sandbox(_Event):
+    """A program of the agent's was started, contained like this."""
+
+    type: Literal["sandbox"] = "sandbox"
+    level: SandboxLevel
+    network: bool
 
 
 class Error(_Event):
@@ -115,7 +134,17 @@ class End(_Event):
 
 
 Event = Annotated[
-    Start | User | Assistant | GateCall | Observation | ChildStart | ChildEnd | Attempt | Error | End,
+    Start
+    | User
+    | Assistant
+    | GateCall
+    | Observation
+    | ChildStart
+    | ChildEnd
+    | Attempt
+    | Sandbox
+    | Error
+    | End,
     Field(discriminator="type"),
 ]
 EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
@@ -183,6 +212,12 @@ class Transcript:
             return None
         said = [f"{event['kind']}: {event['message']}" for event in self.of_type("error")]
         return said[-1] if said else "the transcript has no end"
+
+
+def weakest(levels: Iterable[SandboxLevel | None]) -> SandboxLevel | None:
+    """The least contained of all; null where nothing had to be contained."""
+    order: tuple[SandboxLevel, ...] = get_args(SandboxLevel)
+    return min((level for level in levels if level is not None), key=order.index, default=None)
 
 
 def read_transcript(path: Path) -> Transcript:

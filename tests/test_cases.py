@@ -317,7 +317,7 @@ FILES = st.binary(max_size=80) | st.lists(
 
 
 @given(FILES)
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_no_bytes_crash_the_loader_and_no_line_is_lost(path: Path, source: bytes) -> None:
     """Every line that is not blank has a complaint with its number or is a case, alone as well."""
     rows = {

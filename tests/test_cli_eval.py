@@ -260,8 +260,8 @@ def test_a_timeout_from_the_command_line_wins_and_says_so(folder: Path) -> None:
 
 def test_no_more_jobs_than_trials(folder: Path) -> None:
     resolved = EvaluationRequest(paths=("s.json",), jobs="10000").resolve(lambda _: None)
-    assert resolved.jobs == 3
-    assert EvaluationRequest(paths=("s.json",), jobs="2").resolve(lambda _: None).jobs == 2
+    assert resolved.models.at_once == 3
+    assert EvaluationRequest(paths=("s.json",), jobs="2").resolve(lambda _: None).models.at_once == 2
 
 
 def test_without_out_each_run_gets_a_folder_of_its_own(folder: Path) -> None:

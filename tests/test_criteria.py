@@ -14,8 +14,7 @@ from harness.errors import Place, Problems, SynthesisError
 from harness.records import Hit
 from harness.rubric import RubricReader, criterion_type
 from harness.run_report import CriterionScore, TrialReport
-from harness.score import score_trial
-from harness.settings import CheckSettings
+from harness.score import Scoring, score_trial
 from harness.transcript import Json, Transcript
 
 PROMISE = "You'll be fine."
@@ -32,7 +31,7 @@ def criterion(definition: dict[str, Any]) -> Criterion:
 
 def trial(transcript: Transcript, *definitions: dict[str, Any]) -> TrialReport:
     criteria = [criterion(definition) for definition in definitions]
-    return score_trial(transcript, criteria, CheckSettings(), "t.jsonl").report()
+    return score_trial(transcript, criteria, Scoring(), "t.jsonl").report()
 
 
 def judge(transcript: Transcript, **definition: Any) -> CriterionScore:

@@ -23,7 +23,7 @@ class Heard:
     def started(self, trial: Trial) -> None:
         """Not of interest."""
 
-    def finished(self, trial: Trial, transcript: Transcript) -> None:
+    async def finished(self, trial: Trial, transcript: Transcript) -> None:
         self.finished_trials[trial.seed] = transcript
 
 

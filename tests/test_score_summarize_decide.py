@@ -14,10 +14,10 @@ from scenario_files import load, scenario, write
 from harness.criterion import Criterion, Verdict
 from harness.decide import Thresholds, decide_run, reaches
 from harness.errors import Exit
-from harness.run_report import RunSummary
-from harness.score import ScoredTrial, score_trial
+from harness.run_report import RunSummary, StopReason
+from harness.score import ScoredTrial, Scoring, score_trial
 from harness.settings import CheckSettings
-from harness.summarize import ScenarioScores, Stopped, mean, stdev, summarize, worst
+from harness.summarize import ScenarioScores, mean, stdev, summarize, worst
 from harness.transcript import Transcript
 
 
@@ -40,7 +40,7 @@ def verdict(status: str, weight: float = 1, points: float | None = None) -> Give
 
 
 def score(*criteria: Criterion, transcript: Transcript | None = None) -> ScoredTrial:
-    return score_trial(transcript or answer("x"), criteria, CheckSettings(), "transcripts/x-1.jsonl")
+    return score_trial(transcript or answer("x"), criteria, Scoring(), "transcripts/x-1.jsonl")
 
 
 # A trial
@@ -154,7 +154,7 @@ def row(
     return ScenarioScores(found, tuple(range(1, (planned or len(scores)) + 1)), trials)
 
 
-def summary(rows: Sequence[ScenarioScores], stopped: Stopped | None = None) -> RunSummary:
+def summary(rows: Sequence[ScenarioScores], stopped: StopReason | None = None) -> RunSummary:
     return summarize(rows, stopped)
 
 
@@ -176,6 +176,9 @@ def test_the_figures(tmp_path: Path) -> None:
         "worst_scenario_mean": 0.25,
         "complete": False,
         "stopped": None,
+        "usage": None,
+        "judge_usage": None,
+        "sandbox": None,
     }
 
 

@@ -120,7 +120,9 @@ def test_a_value_that_json_cannot_hold_is_an_error_and_not_written(tmp_path: Pat
 
 def test_a_subject_can_write_nothing_but_its_own_part(tmp_path: Path) -> None:
     public = {name for name in dir(Sink(Recorder(tmp_path / "t.jsonl"))) if not name.startswith("_")}
-    assert public == {"assistant", "gate_call", "observation", "child_start", "child_end"}
+    assert public == {
+        "assistant", "gate_call", "observation", "child_start", "child_end", "attempt", "sandbox",
+    }  # fmt: skip
 
 
 GOOD = {"v": 1, "seq": 1, "type": "user", "turn": 1, "parent": None, "text": "hi"}

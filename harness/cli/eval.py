@@ -42,6 +42,41 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     ] = None,
     jobs: Annotated[Text, typer.Option(metavar="N", help="Trials at once. [default: 8]")] = None,
     timeout: Annotated[Text, typer.Option(metavar="SECONDS", help="For one trial. [default: 300]")] = None,
+    model: Annotated[
+        Text,
+        typer.Option(
+            metavar="PROVIDER:NAME",
+            envvar="SYNTHESIS_MODEL",
+            help="Who answers where a scenario names nobody.",
+        ),
+    ] = None,
+    base_url: Annotated[Text, typer.Option(metavar="URL", help="The server of that model.")] = None,
+    override_subject: Annotated[
+        bool, typer.Option("--override-subject", help="--model answers in every scenario.")
+    ] = False,
+    judge_model: Annotated[
+        Text,
+        typer.Option(
+            metavar="PROVIDER:NAME",
+            envvar="SYNTHESIS_JUDGE_MODEL",
+            help="Who judges where a criterion or its scenario names nobody.",
+        ),
+    ] = None,
+    judge_base_url: Annotated[Text, typer.Option(metavar="URL", help="The server of that judge.")] = None,
+    max_cost: Annotated[
+        Text, typer.Option(metavar="X", help="Stop when models have cost this, by the project's prices.")
+    ] = None,
+    max_tokens: Annotated[
+        Text, typer.Option(metavar="N", help="Stop when models have used this many tokens.")
+    ] = None,
+    record: Annotated[Text, typer.Option(metavar="DIR", help="Keep every answer of a model.")] = None,
+    replay: Annotated[
+        Text, typer.Option(metavar="DIR", help="Take answers from there; nothing is sent.")
+    ] = None,
+    require_sandbox: Annotated[
+        Text,
+        typer.Option(metavar="LEVEL", help="Refuse less than limits, landlock or bubblewrap for agents."),
+    ] = None,
     out: Annotated[
         Text, typer.Option(metavar="DIR", help="Where the run goes. [default: runs/<time>]")
     ] = None,
@@ -66,6 +101,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
 ) -> int:
     """Run scenarios across seeds, score every trial and hold the scores to thresholds."""
     from harness.evaluation_request import EvaluationRequest
+    from harness.model_arguments import ModelArguments
 
     request = EvaluationRequest(
         paths=tuple(paths or ()),
@@ -84,6 +120,18 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         recursive=recursive,
         data_only=data_only,
         fail_fast=fail_fast,
+        models=ModelArguments(
+            model=model,
+            base_url=base_url,
+            override_subject=override_subject,
+            judge_model=judge_model,
+            judge_base_url=judge_base_url,
+            max_cost=max_cost,
+            max_tokens=max_tokens,
+            record=record,
+            replay=replay,
+            require_sandbox=require_sandbox,
+        ),
     )
     if list_only:
         return _list(request)
@@ -93,7 +141,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
 def _list(request: "EvaluationRequest") -> int:
     from harness.console import complain, counted, emit, one_line
 
-    resolved = request.resolve(complain)
+    resolved = request.resolve(complain, offline=True)
     for note in resolved.notes:
         complain(note)
     for scenario, seeds in resolved.plan.rows:

@@ -1,5 +1,6 @@
 """`synthesis score`: recorded transcripts, today's rubric and checkers, no subject called."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,11 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     min_worst: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
     min_scenario_mean: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
     max_errors: Annotated[str | None, typer.Option(metavar="N", help="As for eval.")] = None,
+    judge_model: Annotated[
+        str | None,
+        typer.Option(metavar="PROVIDER:NAME", envvar="SYNTHESIS_JUDGE_MODEL", help="As for eval."),
+    ] = None,
+    judge_base_url: Annotated[str | None, typer.Option(metavar="URL", help="As for eval.")] = None,
     data_only: Annotated[
         bool,
         typer.Option("--data-only", envvar="SYNTHESIS_DATA_ONLY", help="Refuse everything that is code."),
@@ -32,6 +38,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     from harness.console import complain, console, emit, lasting_stdout
     from harness.evaluation_request import EvaluationRequest
     from harness.load import LoadOptions
+    from harness.model_arguments import ModelArguments
     from harness.renderers import run_summary
     from harness.rescore import RescoreOptions, rescore
     from harness.run_directory import RunDirectory
@@ -41,12 +48,20 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     request = EvaluationRequest(
         min_mean=min_mean, min_worst=min_worst, min_scenario_mean=min_scenario_mean, max_errors=max_errors
     )
+    arguments = ModelArguments(judge_model=judge_model, judge_base_url=judge_base_url)
     options = RescoreOptions(
         rubric=None if rubric is None else Path(rubric),
         scenarios=tuple(scenarios or ()),
         settings=settings.check,
+        prices=settings.prices,
+        models=arguments.models(settings, os.environ, settings.eval.jobs),
         thresholds=request.thresholds(settings.eval),
-        load=LoadOptions(data_only=data_only, criteria_only=True, warn=complain),
+        load=LoadOptions(
+            data_only=data_only,
+            criteria_only=True,
+            judge=arguments.judge_access(os.environ, offline=True),
+            warn=complain,
+        ),
     )
     outcome = rescore(RunDirectory(Path(run_dir)), options)
     if json:

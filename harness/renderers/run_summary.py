@@ -1,7 +1,8 @@
 """A run in the terminal: a row per scenario, the worst trials and what cost them, thresholds, what next."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from harness.console import counted, one_line, plain
@@ -9,6 +10,7 @@ from harness.decide import RunOutcome
 from harness.errors import Exit
 from harness.run_report import RunSummary, ThresholdResult
 from harness.score import ScoredTrial
+from harness.spending import Usage
 from harness.summarize import ScenarioScores, mean, stdev, worst
 
 if TYPE_CHECKING:
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
 
 SHOWN_SCENARIOS = 50
 SHOWN_TRIALS = 5
+SHOWN_PROMPTS = 3
+_STOPPED = {
+    "model": "no model could be asked",
+    "max-cost": "--max-cost is reached",
+    "max-tokens": "--max-tokens is reached",
+}
 
 
 def render(outcome: RunOutcome, console: "Console", again: str | None = None) -> None:
@@ -35,6 +43,8 @@ def render(outcome: RunOutcome, console: "Console", again: str | None = None) ->
         console.print(f"{counted(summary.errors, 'error')}, accepted", style="yellow")
     elif not summary.scored:
         console.print("NOTHING SCORED: no criterion applied to any trial", style="red")
+    for line in _about_models(outcome):
+        console.print(line, style="dim")
     console.print(f"report: {plain(str(outcome.report))}", style="dim")
     console.print(f"next: {_next(outcome, again)}", style="dim")
 
@@ -122,9 +132,31 @@ def _incomplete(summary: RunSummary) -> str:
     why = [f"{counted(summary.errors, 'trial')} ended in an error"] if summary.errors else []
     if summary.not_run:
         were = "was" if summary.not_run == 1 else "were"
-        stopped = f" ({summary.stopped})" if summary.stopped else ""
+        stopped = f" ({_STOPPED.get(summary.stopped, summary.stopped)})" if summary.stopped else ""
         why.append(f"{summary.not_run} {were} not run{stopped}")
     return f"INCOMPLETE: {', '.join(why)}"
+
+
+def _about_models(outcome: RunOutcome) -> Iterator[str]:
+    """What was asked of models, under which prompts, and what held the programs of agents."""
+    summary = outcome.summary
+    for what, usage in (("models", summary.usage), ("judges", summary.judge_usage)):
+        if usage is not None:
+            yield f"{what}: {_usage(usage)}"
+    prompts = {row.scenario.system for row in outcome.rows if row.scenario.system is not None}
+    if summary.usage is not None and prompts:
+        digests = sorted(sha256(prompt.encode()).hexdigest()[:12] for prompt in prompts)
+        more = f" and {len(digests) - SHOWN_PROMPTS} more" if len(digests) > SHOWN_PROMPTS else ""
+        yield f"system prompts by sha256: {', '.join(digests[:SHOWN_PROMPTS])}{more}"
+    if summary.sandbox is not None:
+        yield f"sandbox: {summary.sandbox}"
+
+
+def _usage(usage: Usage) -> str:
+    tokens = (usage.input_tokens, usage.output_tokens)
+    counted_tokens = "tokens unknown" if None in tokens else f"{tokens[0]} tokens in, {tokens[1]} out"
+    cost = "cost unknown" if usage.cost is None else f"cost {usage.cost:.4g}"
+    return f"{counted(usage.requests, 'request')}, {counted_tokens}, {cost}"
 
 
 def _next(outcome: RunOutcome, again: str | None) -> str:

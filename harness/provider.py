@@ -1,0 +1,57 @@
+"""A way to reach a model: how a question is put, how an answer is read. No network in here."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from harness import plugins
+from harness.model import Answer, Question
+from harness.transcript import Json
+
+
+class Provider(ABC):
+    """One file each; the file name is what stands before the colon in `--model`."""
+
+    base_url: ClassVar[str]
+    """Where it is served unless something else is said."""
+    key_variable: ClassVar[str]
+    """The environment variable its key is in."""
+    url_variable: ClassVar[str]
+    """The environment variable that names another server."""
+    path: ClassVar[str]
+    """What comes after the base URL."""
+
+    def url(self, base_url: str) -> str:
+        """Where a question goes."""
+        return base_url + self.path
+
+    @abstractmethod
+    def headers(self, key: str | None) -> dict[str, str]:
+        """With the key where there is one to send."""
+
+    @abstractmethod
+    def body(self, question: Question, name: str) -> dict[str, Json]:
+        """The request, `name` being the model's name without its provider."""
+
+    @abstractmethod
+    def read(self, payload: Json) -> Answer:
+        """The answer in a response; raises ValueError where it is none."""
+
+
+def provider(name: str) -> Provider:
+    """The provider that lives in `providers/<name>.py`."""
+    kind: type[Provider] = plugins.only_class("providers", name, Provider)
+    return kind()
+
+
+class Payload(BaseModel):
+    """A part of a server's response: what we read of it is checked, the rest is left alone."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def what_is_wrong(error: ValidationError) -> str:
+    """The first thing a response lacks, in a few words."""
+    first = error.errors(include_url=False)[0]
+    return f'the answer\'s "{"/".join(map(str, first["loc"]))}": {first["msg"]}'
