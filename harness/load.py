@@ -18,9 +18,9 @@ from harness.judging import JudgeChoice, settle_criteria
 from harness.problems import from_validation, shown, unwritable_texts
 from harness.resources import is_bundled
 from harness.rubric import RubricReader
-from harness.scenario import Base64Bytes, FileText, Fixture, Scenario, ScenarioDefinition, SubjectMaker
+from harness.scenario import Base64Bytes, Fixture, Scenario, ScenarioDefinition, SubjectMaker
 from harness.scenario_paths import scenario_files
-from harness.subject import ScenarioFolder, Subject, SubjectError
+from harness.subject import FileText, ScenarioFolder, Subject, SubjectError
 from harness.trusted import load_python
 from harness.workspace import clashing_fixtures, fixture_problem
 
@@ -202,11 +202,10 @@ class _FileLoader:
     def _system(self, definition: ScenarioDefinition, place: Place) -> str | None:
         if not isinstance(definition.system, FileText):
             return definition.system
-        content = self._content(definition.system.file, place / "file")
         try:
-            return content.decode("utf-8")
-        except UnicodeDecodeError:
-            self._add("the file is not UTF-8", place / "file", "save it as UTF-8")
+            return self._folder.read_text(definition.system, place)
+        except SynthesisError as error:
+            self._problems.append(error)
             return None
 
     def _fixtures(self, fixtures: dict[str, Fixture], place: Place) -> dict[str, bytes]:

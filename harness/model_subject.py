@@ -1,5 +1,6 @@
 """What subjects share that a language model answers for."""
 
+from hashlib import sha256
 from typing import ClassVar, Self
 
 from pydantic import PrivateAttr
@@ -17,6 +18,8 @@ class ModelSubject(ModelOptions, Subject):
     """The model and its parameters are keys of the subject itself."""
 
     asks_model: ClassVar[bool] = True
+    not_kept: ClassVar[tuple[str, ...]] = ()
+    """Fields that an identity is to tell in a way of its own."""
 
     _endpoint: Endpoint | None = PrivateAttr(default=None)
 
@@ -42,9 +45,16 @@ class ModelSubject(ModelOptions, Subject):
 
     def identity(self) -> dict[str, Json]:
         """Every parameter, and the model that is really asked."""
-        own = self.model_dump(mode="json", exclude={"request_timeout", "base_url"}, exclude_defaults=True)
-        asked = {} if self._endpoint is None else self._endpoint.identity()
-        return {"type": type(self).__module__.rpartition(".")[2], **own, **asked}
+        left_out = {"request_timeout", "base_url", *self.not_kept}
+        own = self.model_dump(mode="json", by_alias=True, exclude=left_out, exclude_defaults=True)
+        return {"type": type(self).__module__.rpartition(".")[2], **own, **self._asked()}
+
+    def _asked(self) -> dict[str, Json]:
+        """A hash stands for a script: every transcript begins with this."""
+        if self._endpoint is not None:
+            return dict(self._endpoint.identity())
+        assert isinstance(self.model, ScriptedModel)
+        return {"model": {"scripted": sha256(self.model.model_dump_json().encode()).hexdigest()}}
 
 
 def refuse_named_server(options: ModelOptions, folder: ScenarioFolder, place: Place) -> None:

@@ -27,6 +27,12 @@ def encode_event(seq: int, kind: str, turn: int, parent: int | None, fields: dic
     return line
 
 
+def end_fields(reason: str, *, terminated: bool, result: Json, ward: str | None) -> dict[str, Json]:
+    """What the last event says; a ward only where one ended it."""
+    fields = {"reason": reason, "terminated": terminated, "result": result}
+    return fields if ward is None else {**fields, "ward": ward}
+
+
 def _finite(value: Json) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
@@ -104,9 +110,9 @@ class Recorder:
         """Something went wrong that is not the subject's answer."""
         self._write("error", {"kind": kind, "message": message}, None)
 
-    def end(self, reason: str, *, terminated: bool, result: Json = None) -> None:
+    def end(self, reason: str, *, terminated: bool, result: Json = None, ward: str | None = None) -> None:
         """The trial is over."""
-        self._write("end", {"reason": reason, "terminated": terminated, "result": result}, None)
+        self._write("end", end_fields(reason, terminated=terminated, result=result, ward=ward), None)
 
     def replay(self, lines: Iterable[bytes]) -> None:
         """Events recorded before, taken over byte for byte; their `seq` has to go on where we are."""

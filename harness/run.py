@@ -87,7 +87,10 @@ async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
         async with limit:
             last = await _converse(trial, options, recorder, limit.when())
         recorder.end(
-            "completed" if last.terminated else "ward", terminated=last.terminated, result=last.result
+            "completed" if last.terminated else "ward",
+            terminated=last.terminated,
+            result=last.result,
+            ward=last.ward,
         )
     except asyncio.CancelledError:
         _fail(recorder, "interrupted", "interrupted", "the run was stopped")

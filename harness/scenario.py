@@ -14,17 +14,11 @@ from pydantic.json_schema import SkipJsonSchema
 from harness.criterion import Criterion
 from harness.model import ModelOptions
 from harness.records import Record
-from harness.subject import Subject
+from harness.subject import FileText, Subject
 from harness.transcript import VERSION, Json
 
 Seed = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 Text = Annotated[str, Field(min_length=1)]
-
-
-class FileText(Record):
-    """Text or bytes from a file, its path relative to the scenario file."""
-
-    file: Text
 
 
 class Base64Bytes(Record):

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
+from pydantic import Field
+
 from harness.attempt import Asker, Attempt
 from harness.endpoint import ModelAccess
 from harness.errors import Place, SynthesisError
@@ -62,6 +64,8 @@ class Reply:
     result: Json = None
     terminated: bool = True
     recorded: bool = False
+    ward: str | None = None
+    """What ended it, where it did not end by itself."""
 
 
 class Session(Protocol):
@@ -72,6 +76,12 @@ class Session(Protocol):
 
     async def close(self) -> None:
         """Let go of whatever the conversation held; called once, also after a timeout."""
+
+
+class FileText(Record):
+    """Text or bytes from a file, its path relative to the scenario file."""
+
+    file: str = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,14 @@ class ScenarioFolder:
             what = f'"{shown(name)}" cannot be read: {error}'
             fix = "check the path, relative to the scenario file"
             raise SynthesisError(what, where=place, fix=fix) from error
+
+    def read_text(self, text: FileText, place: Place) -> str:
+        """The text of a file named at a place in the scenario file."""
+        try:
+            return self.read(text.file, place / "file").decode("utf-8")
+        except UnicodeDecodeError as error:
+            what = "the file is not UTF-8"
+            raise SynthesisError(what, where=place / "file", fix="save it as UTF-8") from error
 
 
 class Subject(Record):

@@ -131,6 +131,7 @@ class End(_Event):
     reason: Literal["completed", "ward", "timeout", "error", "interrupted"]
     terminated: bool
     result: Json
+    ward: str | None = Field(default=None, description="which ward ended an agent; only where one did")
 
 
 Event = Annotated[
@@ -194,7 +195,7 @@ class Transcript:
         for event in self.of_type("assistant", scope="parent"):
             replies.setdefault(event["turn"], []).append(event["text"])
         return tuple(
-            Turn(user=event["text"], assistant="\n\n".join(replies[event["turn"]]))
+            Turn(user=event["text"], assistant="\n\n".join(filter(None, replies[event["turn"]])))
             for event in self.of_type("user", scope="parent")
             if event["turn"] in replies
         )

@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr
 
 from harness.errors import Place, Problems, SynthesisError
 from harness.problems import shown
-from harness.record import encode_event, replay
+from harness.record import encode_event, end_fields, replay
 from harness.subject import Context, Reply, ScenarioFolder, Subject, SubjectError
 from harness.transcript import Json, Transcript, parse_event
 
@@ -36,6 +36,7 @@ class Recording:
     turns: tuple[RecordedTurn, ...]
     terminated: bool
     result: Json
+    ward: str | None = None
 
 
 class Replay(Subject):
@@ -108,6 +109,7 @@ class ReplaySession:
             result=self.recording.result if last else None,
             terminated=self.recording.terminated if last else True,
             recorded=True,
+            ward=self.recording.ward if last else None,
         )
 
     async def close(self) -> None:
@@ -155,7 +157,8 @@ def _cut(transcript: Transcript, lines: Sequence[bytes]) -> Recording:
         for begin, end in zip(spoken, [*spoken[1:], last], strict=False)
     )
     before = tuple(lines[1 : min([*spoken, last])])
-    return Recording(before, turns, transcript.terminated, transcript.result)
+    end = transcript.events[-1]
+    return Recording(before, turns, transcript.terminated, transcript.result, end.get("ward"))
 
 
 def _said(transcript: Transcript, begin: int, end: int) -> str:
@@ -174,5 +177,5 @@ def _retold(recording: Recording) -> Iterator[bytes]:
         yield from turn.lines
         seq += 1 + len(turn.lines)
     reason = "completed" if recording.terminated else "ward"
-    end = {"reason": reason, "terminated": recording.terminated, "result": recording.result}
+    end = end_fields(reason, terminated=recording.terminated, result=recording.result, ward=recording.ward)
     yield encode_event(seq, "end", len(recording.turns), None, end)

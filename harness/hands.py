@@ -1,0 +1,68 @@
+"""Calling gates on an agent's behalf, and writing down what came of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from harness.box import GateAnswer
+from harness.gate import Bench, Gate, GateError
+from harness.problems import shown
+from harness.record import Sink
+from harness.sandbox import Sandbox
+from harness.transcript import Json
+
+
+@dataclass
+class Hands:
+    """One agent's gates; `parent` is the child_start its events belong under."""
+
+    gates: Mapping[str, type[Gate]]
+    bench: Bench
+    recorder: Sink
+    parent: int | None
+    sandbox: Sandbox
+    finished: bool = False
+    """Whether `done` was called."""
+    result: Json = None
+    _noted: bool = field(default=False, repr=False)
+
+    async def call(self, name: str, arguments: Json) -> GateAnswer:
+        """A gate that is not there gives no observation: it cannot have been used."""
+        self.recorder.gate_call(name, arguments, self.parent)
+        kind = self.gates.get(name)
+        if kind is None:
+            there = ", ".join(self.gates)
+            return GateAnswer(ok=False, result=f'there is no gate "{shown(name)}"; there are: {there}')
+        if kind.contained:
+            self.note_sandbox()
+        try:
+            result, ok = await _checked(kind, name, arguments).call(self.bench), True
+        except GateError as error:
+            result, ok = str(error), False
+        self.recorder.observation(name, ok=ok, result=result, parent=self.parent)
+        if ok and kind.final:
+            self.finished, self.result = True, result
+        return GateAnswer(ok=ok, result=result, final=self.finished)
+
+    def observe(self, what: str, *, ok: bool, result: Json) -> None:
+        """Something came of the agent's work that no gate gave."""
+        self.recorder.observation(what, ok=ok, result=result, parent=self.parent)
+
+    def note_sandbox(self) -> None:
+        """Once, when the first program is started."""
+        if not self._noted:
+            self._noted = True
+            level, network = self.sandbox.level, self.sandbox.network
+            self.recorder.sandbox(level, network=network, parent=self.parent)
+
+
+def _checked(kind: type[Gate], name: str, arguments: Json) -> Gate:
+    if not isinstance(arguments, dict):
+        raise GateError(f"{name}: the arguments are not a JSON object")
+    try:
+        return kind.model_validate(arguments)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        spot = "/".join(map(str, first["loc"]))
+        raise GateError(f"{name}: {spot}: {first['msg']}") from error
