@@ -3,13 +3,22 @@
 from typing import Annotated, Literal
 
 import orjson
-from pydantic import Field, StrictBool, TypeAdapter, ValidationError
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, TypeAdapter, ValidationError
 
 from harness.records import Record
 from harness.transcript import Json, Medium
 
+Tokens = Annotated[StrictInt, Field(ge=0)]
+Milliseconds = Annotated[StrictFloat, Field(ge=0)]
 
-class AssistantLine(Record):
+
+class _Step(Record):
+    """What happens before the reply; `parent` is the id of the child that does it."""
+
+    parent: str | None = None
+
+
+class AssistantLine(_Step):
     """Something said, or code written, on the way to the reply."""
 
     type: Literal["assistant"]
@@ -18,7 +27,7 @@ class AssistantLine(Record):
     medium: Medium = "conversation"
 
 
-class GateCallLine(Record):
+class GateCallLine(_Step):
     """The program asks for a gate."""
 
     type: Literal["gate_call"]
@@ -26,13 +35,48 @@ class GateCallLine(Record):
     arguments: Json = None
 
 
-class ObservationLine(Record):
+class ObservationLine(_Step):
     """What the gate gave back."""
 
     type: Literal["observation"]
     gate: str
     ok: StrictBool
     result: Json = None
+
+
+class ChildStartLine(_Step):
+    """A child begins, under an id of the program's choice; `parent` is the child that began it."""
+
+    type: Literal["child_start"]
+    child: str
+    medium: Medium
+    prompt: str
+
+
+class ChildEndLine(Record):
+    """A child ended; nothing happens in it from here on."""
+
+    type: Literal["child_end"]
+    child: str
+    reason: str
+    terminated: StrictBool
+    result: Json = None
+
+
+class AttemptLine(_Step):
+    """One request to a model; what is not known is left out."""
+
+    type: Literal["attempt"]
+    model: str
+    attempt: Annotated[StrictInt, Field(ge=1)] = 1
+    status: StrictInt | None = None
+    request_id: str | None = None
+    latency_ms: Milliseconds = 0.0
+    input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    finish: str | None = None
+    error: str | None = None
+    wait_ms: Milliseconds | None = None
 
 
 class ReplyLine(Record):
@@ -49,7 +93,7 @@ class ReplyLine(Record):
         return self.result if "result" in self.model_fields_set else self.text
 
 
-StepLine = AssistantLine | GateCallLine | ObservationLine
+StepLine = AssistantLine | GateCallLine | ObservationLine | ChildStartLine | ChildEndLine | AttemptLine
 Line = StepLine | ReplyLine
 _LINES: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 

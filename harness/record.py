@@ -7,11 +7,16 @@ from pathlib import Path
 from threading import Lock
 
 import orjson
+from pydantic import ValidationError
 
 from harness.attempt import Attempt
 from harness.errors import SubjectError, words_of
 from harness.secrets import Redactor
 from harness.transcript import VERSION, Json, Medium, Transcript
+from harness.transcript import Attempt as AttemptEvent
+
+_OURS = frozenset({"type", "scenario", "fingerprint", "medium", "level", "reason"})
+"""What no subject says, and what others look a trial up by."""
 
 
 def encode_event(seq: int, kind: str, turn: int, parent: int | None, fields: dict[str, Json]) -> bytes:
@@ -60,6 +65,7 @@ class Recorder:
         self._lock = Lock()
         self._open = True
         self._sealed = False
+        self._children: set[int] = set()
         self.turn = 0
 
     def start(self, fields: dict[str, Json]) -> None:
@@ -99,8 +105,15 @@ class Recorder:
         self._write("child_end", {"reason": reason, "terminated": terminated, "result": result}, child)
 
     def attempt(self, attempt: Attempt, parent: int | None = None) -> None:
-        """A model was asked."""
-        self._write("attempt", attempt.fields(), parent)
+        """A model was asked; figures that are none raise SubjectError, since they are added up later."""
+        fields = attempt.fields()
+        try:
+            AttemptEvent.model_validate({"seq": 0, "turn": 0, "parent": None, **fields}, strict=True)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = "/".join(map(str, first["loc"]))
+            raise SubjectError("attempt", f"its {where}: {first['msg']}") from error
+        self._write("attempt", fields, parent)
 
     def sandbox(self, level: str, *, network: bool, parent: int | None = None) -> None:
         """A program of the agent's was started, contained like this."""
@@ -115,10 +128,10 @@ class Recorder:
         self._write("end", end_fields(reason, terminated=terminated, result=result, ward=ward), None)
 
     def replay(self, lines: Iterable[bytes]) -> None:
-        """Events recorded before, taken over byte for byte; their `seq` has to go on where we are."""
+        """Events recorded before, byte for byte but for keys; their `seq` has to go on where we are."""
         with self._lock:
             for line in lines:
-                self._append(line)
+                self._append(self._redactor.line(line, _OURS))
 
     def seal(self) -> None:
         """Only an error and the end are taken from here on: what a failed subject still says is too late."""
@@ -137,8 +150,12 @@ class Recorder:
     def _write(self, kind: str, fields: dict[str, Json], parent: int | None) -> int:
         with self._lock:
             seq = len(self._lines)
+            if parent is not None and parent not in self._children:
+                raise SubjectError("child", f"there is no child {parent!r} that its {kind} could belong to")
+            if kind == "child_start":
+                self._children.add(seq)
             if not self._sealed or kind in ("error", "end"):
-                self._append(self._redactor.line(encode_event(seq, kind, self.turn, parent, fields)))
+                self._append(self._redactor.line(encode_event(seq, kind, self.turn, parent, fields), _OURS))
             return seq
 
     def _append(self, line: bytes) -> None:

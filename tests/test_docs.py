@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-WITH_TESTS_OF_THEIR_OWN = {"extending.md", "subjects.md"}
+WITH_TESTS_OF_THEIR_OWN = {"extending.md", "subjects.md", "wrapping.md", "models.md"}
 RUN_BY_CI = ("python3 -m venv", ".venv/bin/ruff", ".venv/bin/synthesis")
 PAGES = [
     page

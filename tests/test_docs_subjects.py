@@ -102,7 +102,8 @@ def test_the_replay_is_the_recording(page: Path) -> None:
 def test_the_page_tells_of_every_type_and_every_key() -> None:
     for name in plugins.own("subjects"):
         assert f"\n## {name.capitalize()}\n" in PAGE
-        for key in subject_type(name).model_fields:
+        for field, info in subject_type(name).model_fields.items():
+            key = info.alias or field
             assert f"`{key}`" in PAGE or f'"{key}"' in PAGE, f"{name}: {key}"
     for variable in command.PASSED_ON:
         assert f"`{variable}`" in PAGE

@@ -6,6 +6,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +16,8 @@ import orjson
 from pydantic import Field, PrivateAttr
 
 from harness.errors import Place
-from harness.line_protocol import AssistantLine, GateCallLine, Line, ReplyLine, StepLine, parse_line
+from harness.line_events import LineEvents
+from harness.line_protocol import ReplyLine, parse_line
 from harness.problems import shown
 from harness.process import Launch, Program
 from harness.subject import Context, Reply, ScenarioFolder, Session, Subject, SubjectError
@@ -206,6 +208,11 @@ class LineSession(_CommandSession):
 
     answered = False
 
+    @cached_property
+    def events(self) -> LineEvents:
+        """Knows the program's children for as long as the conversation lasts."""
+        return LineEvents(self.context.recorder)
+
     async def reply(self, message: str) -> Reply:
         """Everything up to and with the `reply` line; each line is recorded when it arrives."""
         self.answered = False
@@ -215,11 +222,10 @@ class LineSession(_CommandSession):
             program.allow_output()
             program.say(orjson.dumps(self._question(message), option=orjson.OPT_APPEND_NEWLINE))
             while True:
-                line = self._parsed(await self._next_line(program))
-                if isinstance(line, ReplyLine):
+                answer = self._taken(await self._next_line(program))
+                if answer is not None:
                     self.answered = True
-                    return Reply(line.text, result=line.final, terminated=line.terminated)
-                self._record(line)
+                    return Reply(answer.text, result=answer.final, terminated=answer.terminated)
 
     async def _nothing_more(self, program: Program) -> None:
         """What it says unasked is an error, not an answer to the next message."""
@@ -259,21 +265,17 @@ class LineSession(_CommandSession):
         left = f', after half a line: "{_quoted(bytes(program.output))}"' if program.output else ""
         raise self.failed(f"{how} before the reply{left}")
 
-    def _parsed(self, line: bytes) -> Line:
+    def _taken(self, said: bytes) -> ReplyLine | None:
+        """Record a line, unless it is the reply."""
         try:
-            return parse_line(line)
+            line = parse_line(said)
+            if isinstance(line, ReplyLine):
+                return line
+            self.events.record(line)
         except ValueError as error:
-            what = f'not a line of the protocol ({_printable(str(error))}): "{_quoted(line)}"'
+            what = f'not a line of the protocol ({_printable(str(error))}): "{_quoted(said)}"'
             raise self.failed(what) from error
-
-    def _record(self, line: StepLine) -> None:
-        recorder = self.context.recorder
-        if isinstance(line, AssistantLine):
-            recorder.assistant(line.text, code=line.code, medium=line.medium)
-        elif isinstance(line, GateCallLine):
-            recorder.gate_call(line.gate, line.arguments)
-        else:
-            recorder.observation(line.gate, ok=line.ok, result=line.result)
+        return None
 
 
 def _exit(program: Program) -> str:
