@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from harness.records import Agreement, LabelAccuracy, Status
+from harness.reliability import kappa
 
 Pair = tuple[bool | None, Status]
 """A label (true: should pass, false: should fail, null: should not apply) and the verdict given."""
@@ -35,7 +36,7 @@ def agreement(pairs: Iterable[Pair]) -> Agreement:
         recall=_ratio(both, both + missed),
         f1=_ratio(2 * both, 2 * both + wrongly + missed),
         balanced_accuracy=_balanced_accuracy(both, wrongly, missed, neither),
-        kappa=_kappa(both, wrongly, missed, neither),
+        kappa=kappa(found),
     )
 
 
@@ -47,12 +48,3 @@ def _balanced_accuracy(both: int, wrongly: int, missed: int, neither: int) -> fl
     """The mean of recall and specificity; null where one of them has no denominator."""
     bad, good = both + missed, neither + wrongly
     return _ratio(both * good + neither * bad, 2 * bad * good)
-
-
-def _kappa(both: int, wrongly: int, missed: int, neither: int) -> float | None:
-    """Agreement beyond chance; null where chance alone would agree always."""
-    total = both + wrongly + missed + neither
-    if not total:
-        return None
-    by_chance = ((both + wrongly) * (both + missed) + (neither + missed) * (neither + wrongly)) / total**2
-    return _ratio((both + neither) / total - by_chance, 1 - by_chance)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -21,20 +21,23 @@ Why = Literal["new", "unfinished", "failed", "changed", "kept"]
 _SHOWN = 10
 
 
-class _Part(BaseModel):
+class ReportPart(BaseModel):
     """A report holds far more than is wanted here; at many thousand trials the rest would fill the memory."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class RecordedTrial(_Part):
+Wanted = TypeVar("Wanted", bound=ReportPart)
+
+
+class RecordedTrial(ReportPart):
     """Which trial it was and where its transcript lies."""
 
     seed: int
     transcript: str
 
 
-class RecordedScenario(_Part):
+class RecordedScenario(ReportPart):
     """One scenario of the earlier run."""
 
     name: str
@@ -46,25 +49,30 @@ class RecordedScenario(_Part):
     trials: tuple[RecordedTrial, ...]
 
 
-class _RecordedRun(_Part):
+class _RecordedRun(ReportPart):
     """The earlier run as a whole."""
 
     kind: Literal["run"]
-    scenarios: tuple[RecordedScenario, ...]
+    scenarios: tuple[Any, ...]
 
 
 def read_recorded_scenarios(place: RunDirectory) -> Iterator[RecordedScenario]:
+    """What going on and scoring again need of a run."""
+    return read_scenarios(place.report, RecordedScenario)
+
+
+def read_scenarios(report: Path, part: type[Wanted]) -> Iterator[Wanted]:
     """One scenario after the other, so that a large report is never in memory as a whole."""
     try:
-        with place.report.open("rb") as file:
+        with report.open("rb") as file:
             if _is_as_written(file):
-                yield from map(RecordedScenario.model_validate_json, _scenario_texts(file))
+                yield from map(part.model_validate_json, _scenario_texts(file))
             else:
                 file.seek(0)
-                yield from _RecordedRun.model_validate_json(file.read()).scenarios
+                yield from map(part.model_validate, _RecordedRun.model_validate_json(file.read()).scenarios)
     except ValidationError as error:
         what = f"not a run report: {error.errors(include_url=False)[0]['msg']}"
-        raise SynthesisError(what, where=str(place.report), fix="restore the file") from error
+        raise SynthesisError(what, where=str(report), fix="restore the file") from error
 
 
 def _is_as_written(file: BinaryIO) -> bool:

@@ -80,7 +80,16 @@ def _run_report() -> dict[str, Any]:
     return {"$schema": DIALECT, **schema}
 
 
+def _agreement() -> dict[str, Any]:
+    from harness.agreement_report import AgreementReport
+
+    schema = AgreementReport.model_json_schema(mode="serialization")
+    schema["title"] = "What synthesis agree prints"
+    return {"$schema": DIALECT, **schema}
+
+
 _MAKERS: dict[str, Callable[[], dict[str, Any]]] = {
+    "agreement": _agreement,
     "eval_case": _case,
     "eval_report": _check_report,
     "rubric": _rubric,
