@@ -25,6 +25,7 @@ from harness.run import RunOptions, Stop, run_trials
 from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport, StopReason
 from harness.scenario import Scenario
 from harness.score import ScoredTrial, Scoring, score_trial
+from harness.secrets import Redactor
 from harness.settings import CheckSettings
 from harness.similarity import similarity_name
 from harness.spending import Prices, Usage, total, usage_of
@@ -110,10 +111,10 @@ class Evaluation:
         for trial in self.plan.trials():
             reason, transcript = earlier(trial, self.options.run.place)
             why[reason] = why.get(reason, 0) + 1
-            if transcript is not None:
-                self.display.kept(trial, await self._take(trial, transcript))
-            else:
+            if transcript is None:
                 waiting.append(trial)
+            elif (scored := await self._take(trial, transcript)) is not None:
+                self.display.kept(trial, scored)
         self.display.resumed(why)
         return waiting
 
@@ -130,19 +131,22 @@ class Evaluation:
             used = usage_of(transcript.of_type("attempt"), self.options.prices)
             self._unscored = total([self._unscored, used])
             return
-        try:
-            scored = await self._take(trial, transcript)
-        except Withdrawn:
+        scored = await self._take(trial, transcript)
+        if scored is None:
             return
         self.display.scored(trial, scored)
         self._tidy(trial, scored)
         if self.options.fail_fast and self._is_final_failure(scored):
             self.stop.ask("fail-fast")
 
-    async def _take(self, trial: Trial, transcript: Transcript) -> ScoredTrial:
+    async def _take(self, trial: Trial, transcript: Transcript) -> ScoredTrial | None:
+        """The trial's score; None where the run ends before a judge can be asked."""
         path = self.options.run.place.transcript_name(trial)
         criteria = trial.scenario.criteria
-        judged = await ask_judges(transcript, criteria, self.options.judging)
+        try:
+            judged = await ask_judges(transcript, criteria, self.options.judging)
+        except Withdrawn:
+            return None
         scoring = Scoring(self.options.settings, self.options.prices, judged)
         scored = score_trial(transcript, criteria, scoring, path)
         self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
@@ -183,7 +187,13 @@ class Evaluation:
         )
         stamp = make_stamp(self.plan.scenarios, self.options.settings)
         conclusion = Conclusion(
-            target, self.options.thresholds, stamp, timing, self.stop.reason, self._unscored
+            target,
+            self.options.thresholds,
+            stamp,
+            timing,
+            self.stop.reason,
+            self._unscored,
+            self.options.run.models.redactor,
         )
         return conclude(self.rows(), conclusion)
 
@@ -204,6 +214,7 @@ class Conclusion:
     timing: RunTiming
     stopped: StopReason | None = None
     unscored: Usage | None = None
+    redactor: Redactor = Redactor()
 
 
 def conclude(rows: list[ScenarioScores], conclusion: Conclusion) -> RunOutcome:
@@ -258,11 +269,16 @@ def encode_report(
     }
     yield orjson.dumps(head)[:-1] + b',\n"scenarios":['
     for number, row in enumerate(rows):
-        yield (b",\n" if number else b"\n") + _encode_scenario(row)
+        yield (b",\n" if number else b"\n") + _encode_scenario(row, conclusion.redactor)
     yield b"\n],\n" + orjson.dumps(tail)[1:] + b"\n"
 
 
-def _encode_scenario(row: ScenarioScores) -> bytes:
+_OURS = frozenset({"name", "file", "tags", "system_sha256", "status", "transcript", "fingerprint"})
+"""What a scenario and a trial are found by."""
+
+
+def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
+    """A subject's parameters and a rubric come from a file, in which a key may stand."""
     scenario, scores = row.scenario, row.scores
     system = scenario.system
     head = ScenarioReport.model_construct(
@@ -282,8 +298,8 @@ def _encode_scenario(row: ScenarioScores) -> bytes:
         judge_usage=total(trial.judge_usage for trial in row.trials),
         trials=(),
     ).model_dump_json(exclude={"trials"})
-    trials = b",\n".join(trial.encoded for trial in row.trials)
-    return head.encode()[:-1] + b',"trials":[' + trials + b"]}"
+    trials = b",\n".join(redactor.line(trial.encoded, _OURS) for trial in row.trials)
+    return redactor.line(head.encode(), _OURS)[:-1] + b',"trials":[' + trials + b"]}"
 
 
 def _shared_subject(row: ScenarioScores) -> dict[str, object]:

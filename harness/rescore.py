@@ -14,7 +14,7 @@ import orjson
 from harness.console import counted
 from harness.criterion import Criterion
 from harness.decide import RunOutcome, Thresholds
-from harness.errors import Place, Problems, SynthesisError
+from harness.errors import Place, Problems, SynthesisError, Withdrawn
 from harness.evaluate import Conclusion, conclude, make_stamp
 from harness.judging import JudgeChoice, Judging, ask_judges, settle_criteria
 from harness.load import LoadOptions, load_scenarios
@@ -184,12 +184,19 @@ class _Rescoring:
             found = [(name, _transcript(self.place, name)) for name in names]
             there = [(name, transcript) for name, transcript in found if transcript is not None]
             system = there[-1][1].start["system"] if there else system
-            scored += await asyncio.gather(*(self._trial(*item, criteria) for item in there))
+            found_scores = await asyncio.gather(*(self._trial(*item, criteria) for item in there))
+            scored += [score for score in found_scores if score is not None]
         return _scenario_scores(entry, criteria, system, scored)
 
-    async def _trial(self, name: str, transcript: Transcript, criteria: tuple[Criterion, ...]) -> ScoredTrial:
+    async def _trial(
+        self, name: str, transcript: Transcript, criteria: tuple[Criterion, ...]
+    ) -> ScoredTrial | None:
+        """None where the judge was refused before: that is told once."""
         judging = Judging(self.options.models, self.place.judgments)
-        judged = await ask_judges(transcript, criteria, judging)
+        try:
+            judged = await ask_judges(transcript, criteria, judging)
+        except Withdrawn:
+            return None
         scoring = Scoring(self.options.settings, self.options.prices, judged)
         return score_trial(transcript, criteria, scoring, name)
 

@@ -20,7 +20,7 @@ FILES = [("criteria", name) for name in CRITERIA] + [("subjects", name) for name
 def test_the_folders_hold_what_is_promised() -> None:
     assert {
         "child_medium_used", "contains", "expected_result", "forbid_code_contains",
-        "gate_used", "matches", "score", "terminated",
+        "gate_used", "judge", "matches", "score", "terminated",
     } <= set(CRITERIA)  # fmt: skip
     assert {"command", "function", "replay", "scripted"} <= set(SUBJECTS)
     assert {"agency_language", "topic_pivot", "unverifiable_reassurance"} <= set(scoring_keys())
@@ -45,6 +45,8 @@ def test_a_criterion_has_one_field_named_like_its_file_and_scores(name: str) -> 
     assert field.is_required(), "a criterion is recognised by its scoring key"
     assert kind.score is not Criterion.score
     assert list(inspect.signature(kind.score).parameters) == ["self", "transcript", "settings"]
+    assert (kind.ask is not Criterion.ask) is kind.asks
+    assert list(inspect.signature(kind.ask).parameters) == ["self", "transcript", "judging"]
     assert kind.__doc__
     assert kind.model_config["extra"] == "forbid"
     assert kind.model_config["frozen"]

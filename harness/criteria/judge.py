@@ -1,0 +1,169 @@
+"""Let a language model score the run by a text that says what to look for."""
+
+from statistics import mean, stdev
+from typing import ClassVar, Self
+
+from pydantic import Field, PrivateAttr, StrictInt, field_validator, model_validator
+
+from harness.criterion import Criterion, Verdict
+from harness.endpoint import Endpoint
+from harness.errors import Place, SynthesisError
+from harness.inquiry import Inquiry
+from harness.judge_answer import Reading
+from harness.judge_prompt import judge_messages, prompt_hash
+from harness.judging import JudgeChoice, Judging
+from harness.judgments import JudgeAnswer, Judgment, JudgmentKey, Judgments
+from harness.model import ModelOptions, ScriptedModel, split_name
+from harness.problems import shown
+from harness.settings import CheckSettings
+from harness.transcript import Json, Transcript
+
+
+class Judge(Criterion):
+    """Gives 0 to its maximum; an answer that is no such score is an error, never a 0 and never clamped."""
+
+    asks: ClassVar[bool] = True
+
+    judge: str = Field(min_length=1, description="what to score, in words")
+    judge_model: str | ModelOptions | None = Field(
+        default=None, description="PROVIDER:NAME, or an object with parameters; the scenario's if left out"
+    )
+    judge_repeats: StrictInt = Field(
+        default=1, ge=1, le=25, description="how often it is asked; the mean of the answers counts"
+    )
+    pass_at: float | None = Field(
+        default=None,
+        gt=0,
+        strict=True,
+        allow_inf_nan=False,
+        description="points from which it passes; the maximum if left out",
+    )
+
+    _endpoint: Endpoint | None = PrivateAttr(default=None)
+
+    @field_validator("judge_model")
+    @classmethod
+    def _known_provider(cls, model: str | ModelOptions | None) -> str | ModelOptions | None:
+        if isinstance(model, str):
+            split_name(model)
+        return model
+
+    @model_validator(mode="after")
+    def _within_reach(self) -> Self:
+        if self.pass_at is not None and self.pass_at > self.worth:
+            raise ValueError(f'"pass_at" is {self.pass_at:g}, and there are {self.worth:g} points at most')
+        return self
+
+    @property
+    def model_name(self) -> str:
+        """Who judges, once it is settled; a script has no name."""
+        return "scripted" if self._endpoint is None else self._endpoint.model
+
+    def settle(self, choice: JudgeChoice, place: Place) -> Self:
+        """The criterion's own model, else the scenario's, else the command line's; kept in its definition."""
+        options = _chosen(self.judge_model, choice.model, choice.access.model)
+        if options.model is None:
+            fix = 'give it a "judge_model", or name one with --judge-model or in SYNTHESIS_JUDGE_MODEL'
+            raise SynthesisError(f'no model judges "{shown(self.label)}"', where=place, fix=fix)
+        if choice.confined and options.base_url is not None:
+            fix = "name the server with --judge-base-url, or run without --data-only"
+            raise SynthesisError("a file names the server of a judge", where=place, fix=fix)
+        if isinstance(options.model, ScriptedModel):
+            return self.model_copy(update={"judge_model": options})
+        endpoint = _endpoint(options, choice, place)
+        options = options.model_copy(update=endpoint.identity())
+        alone = options.model_fields_set == {"model"}
+        settled = self.model_copy(update={"judge_model": endpoint.model if alone else options})
+        settled._endpoint = endpoint
+        return settled
+
+    def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
+        """What is recorded is not enough: somebody has to be asked."""
+        return Verdict.error("the judge was not asked")
+
+    async def ask(self, transcript: Transcript, judging: Judging) -> Verdict:
+        """From what is kept of an earlier time, else from the model itself; only a whole judgment is kept."""
+        options = self._options()
+        messages = judge_messages(self.judge, self.worth, transcript)
+        judge = options.parameters() | ({} if self._endpoint is None else self._endpoint.identity())
+        key = JudgmentKey(transcript, messages, judge, self.worth, self.judge_repeats)
+        kept = Judgments(judging.folder)
+        judgment = kept.load(key)
+        problem = None
+        if judgment is None:
+            inquiry = Inquiry(transcript, messages, options, self._endpoint, judging.models)
+            problem = await inquiry.ask(self.judge_repeats, self.worth)
+            judgment = inquiry.judgment()
+            if problem is None:
+                kept.save(key, judgment)
+        evidence = self._evidence(judgment, options, prompt_hash(messages))
+        if problem is not None:
+            return Verdict(status="error", reason=problem, evidence=evidence)
+        return self._verdict(judgment.readings(self.worth), evidence)
+
+    def _options(self) -> ModelOptions:
+        """Asked once, a judge shall not be left to chance; `"temperature": null` leaves it to the server."""
+        options = _chosen(self.judge_model)
+        if self.judge_repeats > 1 or "temperature" in options.model_fields_set or self._endpoint is None:
+            return options
+        return options.model_copy(update={"temperature": 0.0})
+
+    def _verdict(self, readings: tuple[Reading, ...], evidence: dict[str, Json]) -> Verdict:
+        scores = [reading.score for reading in readings]
+        points = mean(scores)
+        telling = min(readings, key=lambda reading: abs(reading.score - points))
+        given = f"{points:.6g} of {self.worth:g}"
+        if len(scores) > 1:
+            given = f"mean {given}, spread {stdev(scores):.3g} over {len(scores)} answers"
+        return Verdict(
+            status="passed" if points >= (self.pass_at or self.worth) else "failed",
+            reason=f"{given}: {telling.reason}" if telling.reason else given,
+            points=points,
+            evidence=evidence,
+        )
+
+    def _evidence(self, judgment: Judgment, options: ModelOptions, prompt: str) -> dict[str, Json]:
+        """The same whether it was asked now or before: nothing in it comes from the clock."""
+        scores = [reading.score for reading in judgment.readings(self.worth)]
+        parameters = {key: value for key, value in options.parameters().items() if key != "model"}
+        return {
+            "model": self.model_name,
+            "parameters": parameters,
+            "prompt": prompt,
+            "answers": [_shown_answer(answer, self.worth) for answer in judgment.answers],
+            "scores": scores,
+            "mean": round(mean(scores), 6) if scores else None,
+            "spread": round(stdev(scores), 6) if len(scores) > 1 else None,
+            "attempts": list(judgment.attempts),
+        }
+
+
+def _chosen(*given: str | ModelOptions | None) -> ModelOptions:
+    """The first that names a model; parameters that stand before it without one are laid over its own."""
+    fields: dict[str, Json] = {}
+    for options in given:
+        fields = _given(options) | fields
+        if "model" in fields:
+            break
+    return ModelOptions.model_construct(_fields_set=set(fields), **fields)
+
+
+def _given(options: str | ModelOptions | None) -> dict[str, Json]:
+    if options is None or isinstance(options, str):
+        return {} if options is None else {"model": options}
+    fields = {name: getattr(options, name) for name in sorted(options.model_fields_set)}
+    return {name: value for name, value in fields.items() if (name, value) != ("model", None)}
+
+
+def _endpoint(options: ModelOptions, choice: JudgeChoice, place: Place) -> Endpoint:
+    try:
+        return choice.access.endpoint(options, place)
+    except ValueError as error:
+        fix = "mend judge_model of the scenario, or --judge-model"
+        raise SynthesisError(str(error), where=place, fix=fix) from error
+
+
+def _shown_answer(answer: JudgeAnswer, maximum: float) -> dict[str, Json]:
+    reading = answer.read(maximum)
+    found = {"score": reading.score} if isinstance(reading, Reading) else {"problem": reading}
+    return {"repeat": answer.repeat, "try": answer.number, "text": answer.text, **found}
