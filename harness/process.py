@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 GRACE = 1.0
 """Seconds a program has between being asked to end and being killed."""
@@ -20,12 +21,13 @@ _ERRORS_KEPT = 4096
 
 @dataclass(frozen=True)
 class Launch:
-    """What is started, and where; `max_output` is in bytes."""
+    """What is started, and where; `max_output` is in bytes, `fds` are open files it is to inherit."""
 
     command: Sequence[str]
     folder: Path
     environment: Mapping[str, str]
     max_output: int
+    fds: tuple[int, ...] = ()
 
 
 class Program(asyncio.SubprocessProtocol):
@@ -49,7 +51,7 @@ class Program(asyncio.SubprocessProtocol):
         self._ended = False
 
     @classmethod
-    async def start(cls, launch: Launch) -> "Program":
+    async def start(cls, launch: Launch) -> Self:
         """Start it; raises OSError or ValueError where it cannot be started."""
         loop = asyncio.get_running_loop()
         program = cls(launch.max_output)
@@ -63,6 +65,7 @@ class Program(asyncio.SubprocessProtocol):
                 cwd=launch.folder,
                 env=dict(launch.environment),
                 start_new_session=True,
+                pass_fds=launch.fds,
             )
         except BaseException:
             os.close(ours)
