@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
 import orjson
@@ -28,8 +29,9 @@ _EXCERPT = 300
 _REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 _NO_ACCESS = frozenset({401, 402})
 _REFUSING = _NO_ACCESS | {403, 404}
+_NO_MONEY = re2.compile(r"(?i)insufficient_quota|billing_hard_limit|credit balance is too low")
 _NO_SUCH_MODEL = re2.compile(
-    r"(?i)model_not_found|insufficient_quota|invalid model|unknown model|"
+    r"(?i)model_not_found|invalid model|unknown model|"
     r"model\b.{0,80}\b(?:not found|not exist|not supported)"
 )
 
@@ -88,10 +90,10 @@ class Client:
             what = f"{endpoint.base_url}: no answer after {question.options.request_timeout:g} s"
             failure = Failure("connection", what, retry=True)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, _TooLargeError) as error:
-            what = self._redactor.text(f"{type(error).__name__}: {error}".strip(": "))
+            what = self._redactor.text(f"{endpoint.base_url}: {type(error).__name__}: {error}".strip(": "))
             hopeless = isinstance(error, _TooLargeError | httpx2.InvalidURL)
             kind = "unreachable" if isinstance(error, httpx2.ConnectError) else "connection"
-            failure = Failure(kind, f"{endpoint.base_url}: {what}", retry=not hopeless)
+            failure = Failure(kind, what, retry=not hopeless)
         attempt = Attempt(
             endpoint.model,
             attempt=1,
@@ -100,7 +102,7 @@ class Client:
             latency_ms=round((time.perf_counter() - began) * 1000, 1),
         )
         if failure is None:
-            return read(endpoint, attempt, self._redactor.value(payload))
+            return read(endpoint, attempt, payload)
         return Try(replace(attempt, error=failure.message), failure=failure)
 
     async def _post(self, endpoint: Endpoint, body: dict[str, Json]) -> "httpx2.Response":
@@ -111,6 +113,7 @@ class Client:
                 timeout=None,  # the whole request has a time limit, which a slow drip does not renew
                 follow_redirects=False,
                 headers={"User-Agent": f"synthesis-harness/{VERSION}"},
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # no trial leaves one for another
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
             )
         sent = {"Content-Type": "application/json", **endpoint.provider.headers(endpoint.key)}
@@ -124,21 +127,31 @@ class Client:
     ) -> tuple[Json, Failure | None]:
         payload = _parsed(content)
         if status != 200:
-            said = self._redactor.text(_said(payload, content))
+            said = self._excerpt(_said(payload, content))
             message = f"{status}: {said}" if said else f"{status}"
-            refused = status in _REFUSING or bool(_NO_SUCH_MODEL.search(said))
+            no_access = status in _NO_ACCESS or bool(_NO_MONEY.search(said))
+            refused = no_access or status in _REFUSING or bool(_NO_SUCH_MODEL.search(said))
             if refused:
-                hint = "check the model's name and the server" if status == 404 else endpoint.hint
+                about_key = no_access or status == 403
+                hint = endpoint.hint if about_key else "check the model's name and the server"
                 message = f"{endpoint.model} on {endpoint.base_url} refused: {message}; {hint}"
             elif 300 <= status < 400:
                 message = f"{status}: the server points elsewhere, which is not followed; mend the base URL"
             wait = asked_to_wait(headers, datetime.now(UTC))
             retry = is_retried(status) and not refused
-            return None, Failure(_kind(status, refused=refused), message, retry, refused, wait)
+            kind = "key" if no_access else "model" if refused else "http"
+            return None, Failure(kind, message, retry, refused, wait)
         if payload is None:
-            excerpt = self._redactor.text(_said(None, content))
-            return None, Failure("answer", f"the answer is not JSON: {excerpt!r}")
-        return payload, None
+            return None, Failure("answer", f"the answer is not JSON: {self._excerpt(_said(None, content))!r}")
+        try:
+            return self._redactor.value(payload), None
+        except TypeError:
+            return None, Failure("answer", "the answer is nested too deeply")
+
+    def _excerpt(self, said: str) -> str:
+        """Keys go before it is cut: half a key is not recognised."""
+        flat = " ".join(self._redactor.text(said).split())
+        return flat if len(flat) <= _EXCERPT else f"{flat[:_EXCERPT]}…"
 
 
 def read(endpoint: Endpoint, attempt: Attempt, payload: Json) -> Try:
@@ -179,10 +192,6 @@ async def _content(response: "httpx2.Response") -> bytes:
     return bytes(content)
 
 
-def _kind(status: int, *, refused: bool) -> str:
-    return "key" if status in _NO_ACCESS else "model" if refused else "http"
-
-
 def _parsed(content: bytes) -> Json:
     try:
         return orjson.loads(content)
@@ -194,14 +203,11 @@ def _said(payload: Json, content: bytes) -> str:
     """What an error's body says, in whichever of the usual places."""
     error = payload.get("error", payload) if isinstance(payload, dict) else payload
     if isinstance(error, dict):
-        told = [error.get(name) for name in ("message", "detail", "code", "type")]
-        said = " · ".join(dict.fromkeys(str(word) for word in told[:2] + told[2:3] if word))
-    else:
-        said = error if isinstance(error, str) else content.decode("utf-8", "replace")
-    flat = " ".join(said.split())
-    return flat if len(flat) <= _EXCERPT else f"{flat[:_EXCERPT]}…"
+        told = [error.get(name) for name in ("message", "detail", "code")]
+        return " · ".join(dict.fromkeys(str(word) for word in told if word))
+    return error if isinstance(error, str) else content.decode("utf-8", "replace")
 
 
 def _request_id(headers: Mapping[str, str], redactor: Redactor) -> str | None:
     found = next((headers[name] for name in _REQUEST_IDS if name in headers), None)
-    return None if found is None else redactor.text(found[:200])
+    return None if found is None else redactor.text(found)[:200]

@@ -60,13 +60,14 @@ class ModelAccess:
         """Where to ask; raises what keeps it from being asked, before anything runs."""
         model = self._model(options, place)
         found = provider(split_name(model)[0])
-        base_url = _checked(self._base_url(options, model, found), place)
-        key = self._key(found, base_url)
+        base_url = _checked(*self._base_url(options, model, place))
+        key = self._key(model, base_url)
         lacks = self._lacks(found, base_url, key)
         if lacks is not None and not self.offline:
-            raise SynthesisError(lacks[0], where=place, fix=lacks[1])
+            # Not the place in the file: every scenario would say the same.
+            raise SynthesisError(lacks[0], where=model, fix=lacks[1])
         said = "" if lacks is None else f"{lacks[0]}: {lacks[1]}"
-        return Endpoint(model, base_url, key, self._hint(found, base_url), said)
+        return Endpoint(model, base_url, key, self._hint(model, base_url), said)
 
     def _model(self, options: ModelOptions, place: Place) -> str:
         model = self.model if self.override and self.model else options.model or self.model
@@ -75,15 +76,22 @@ class ModelAccess:
             raise SynthesisError("no model is named", where=place, fix=fix)
         return model
 
-    def _base_url(self, options: ModelOptions, model: str, found: Provider) -> str:
-        ours = split_name(self.model or "openai:-")[0] == split_name(model)[0]
-        own = None if self.override else options.base_url
-        given = own or (self.base_url if ours else None)
-        return given or self.environment.get(found.url_variable) or found.base_url
+    def _base_url(self, options: ModelOptions, model: str, place: Place) -> tuple[str, Place | str]:
+        """The server, and who named it."""
+        if options.base_url is not None and not self.override:
+            return options.base_url, place / "base_url"
+        return self._named(model) or provider(split_name(model)[0]).base_url, model
 
-    def _key(self, found: Provider, base_url: str) -> str | None:
+    def _named(self, model: str) -> str | None:
+        """The server that the person at the keyboard named for a model of this provider."""
+        name = split_name(model)[0]
+        ours = split_name(self.model or "openai:-")[0] == name
+        return (self.base_url if ours else None) or self.environment.get(provider(name).url_variable)
+
+    def _key(self, model: str, base_url: str) -> str | None:
         """Only for the provider's own host and for those that the person at the keyboard named."""
-        trusted = (found.base_url, self.base_url, self.environment.get(found.url_variable))
+        found = provider(split_name(model)[0])
+        trusted = (found.base_url, self._named(model), self.environment.get(found.url_variable))
         if _origin(base_url) not in {_origin(url) for url in trusted if url}:
             return None
         return self.environment.get(found.key_variable, "").strip() or None
@@ -99,28 +107,34 @@ class ModelAccess:
             return f"{found.key_variable} holds characters that no key has", "copy the key again"
         return None
 
-    def _hint(self, found: Provider, base_url: str) -> str:
-        if self._key(found, base_url) is not None:
+    def _hint(self, model: str, base_url: str) -> str:
+        found = provider(split_name(model)[0])
+        if self._key(model, base_url) is not None:
             return f"check {found.key_variable}"
         if self.environment.get(found.key_variable):
             return f"no key goes to a server that a file names: use --base-url, or {found.url_variable}"
         return f"set {found.key_variable}"
 
 
-def _checked(base_url: str, place: Place) -> str:
+def _checked(base_url: str, where: Place | str) -> str:
     """Without a slash at its end; what could carry a secret or be no server is refused."""
+    if any(mark in base_url for mark in "@?#"):
+        fix = "give the server alone; keys come from the environment"
+        raise SynthesisError("the server's URL has a name, a password or a query in it", where=where, fix=fix)
+    if not _is_server(base_url):
+        fix = "write for example http://127.0.0.1:8080/v1"
+        raise SynthesisError(f'"{shown(base_url)}" is not the URL of a server', where=where, fix=fix)
+    return base_url.rstrip("/")
+
+
+def _is_server(base_url: str) -> bool:
+    """White space and backslashes are read in one way here and in another where the request is made."""
     try:
         parts = urlsplit(base_url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        reachable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        usable = False
-    if not usable:
-        fix = "write for example http://127.0.0.1:8080/v1"
-        raise SynthesisError(f'"{shown(base_url)}" is not the URL of a server', where=place, fix=fix)
-    if parts.username or parts.password or parts.query or parts.fragment:
-        fix = "give the server alone; keys come from the environment"
-        raise SynthesisError("the server's URL has a name, a password or a query in it", where=place, fix=fix)
-    return base_url.rstrip("/")
+        return False
+    return reachable and base_url.isprintable() and not any(mark in base_url for mark in " \\")
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None] | None:

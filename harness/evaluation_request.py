@@ -158,9 +158,12 @@ class ResolvedEvaluation:
 
     def claim(self) -> EvaluationOptions:
         """Take the folder of the run: the first thing that is written."""
+        directory = self._directory()
+        if self.models.recordings is not None:
+            self.models.recordings.claim()
         return EvaluationOptions(
             run=RunOptions(
-                self._directory(),
+                directory,
                 jobs=self.models.at_once,
                 timeout=self.timeout,
                 timeout_wins=self.request.timeout is not None,

@@ -14,7 +14,7 @@ class Limiter:
         self._running = 0
         self._age = 0
         self._not_before = 0.0
-        self._changed = asyncio.Condition()
+        self._freed = asyncio.Event()
 
     @property
     def limit(self) -> int:
@@ -22,20 +22,26 @@ class Limiter:
         return int(self._limit)
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[int]:
-        """Wait for one; what it yields has to be handed to `too_many`."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._running < self.limit)
-            self._running += 1
+    async def slot(self, deadline: float | None = None) -> AsyncIterator[int]:
+        """Wait for one; what it yields has to be handed to `too_many`.
+
+        Raises TimeoutError where the server wants to be left alone until after `deadline`.
+        """
+        while self._running >= self.limit:
+            self._freed.clear()
+            await self._freed.wait()
+        self._running += 1
         try:
             loop = asyncio.get_running_loop()
             while (wait := self._not_before - loop.time()) > 0:
+                if deadline is not None and self._not_before > deadline:
+                    raise TimeoutError(f"the server asks everybody to wait for {wait:.3g} s")
                 await asyncio.sleep(wait)
             yield self._age
         finally:
-            async with self._changed:
-                self._running -= 1
-                self._changed.notify_all()
+            # Nothing is awaited here: a second cancellation would take the slot along.
+            self._running -= 1
+            self._freed.set()
 
     def served(self) -> None:
         """A request was answered."""

@@ -141,6 +141,15 @@ class ModelOptions(Record):
             split_name(model)
         return model
 
+    @field_validator("extra_body")
+    @classmethod
+    def _more_keys_only(cls, extra: dict[str, Json]) -> dict[str, Json]:
+        """Reports and prices go by the model that is named, transcripts by what was said."""
+        for key in ("model", "messages"):
+            if key in extra:
+                raise ValueError(f'"{key}" is not for extra_body')
+        return extra
+
     def parameters(self) -> dict[str, Json]:
         """What shapes an answer, for fingerprints: not how long we wait for it."""
         own = set(ModelOptions.model_fields) - {"request_timeout"}

@@ -49,9 +49,10 @@ class ModelArguments:
 
     def models(self, settings: Settings, environment: Mapping[str, str], jobs: int) -> Models:
         """The models of a run, nothing asked yet."""
+        redactor = Redactor.of(environment)
         return Models(
-            Redactor.of(environment),
-            self._recordings(),
+            redactor,
+            self._recordings(redactor),
             self.budget(settings.prices),
             retries=settings.eval.retries,
             at_once=jobs,
@@ -62,15 +63,16 @@ class ModelArguments:
         tokens = None if self.max_tokens is None else whole_number(self.max_tokens, "--max-tokens", least=1)
         return Budget(None if self.max_cost is None else _money(self.max_cost), tokens, prices)
 
-    def _recordings(self) -> Recordings | None:
+    def _recordings(self, redactor: Redactor) -> Recordings | None:
         if self.record is not None and self.replay is not None:
             raise SynthesisError("--record and --replay exclude each other", fix="give one of them")
         if self.record is not None:
-            return Recordings(Path(self.record), "record")
+            return Recordings(Path(self.record), "record", redactor)
         return None if self.replay is None else Recordings(Path(self.replay), "replay")
 
     def check(self, plan: Plan, prices: Prices) -> None:
         """A budget needs prices, and a sandbox that is asked for has to be there."""
+        self.budget(prices)
         unknown = sorted({end.model for end in endpoints(plan) if end.model not in prices})
         if self.max_cost is not None and unknown:
             fix = f'add to synthesis.toml: [prices."{unknown[0]}"] with input and output per million tokens'

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from harness.endpoint import Endpoint
 from harness.errors import Refused, SubjectError, Withdrawn
 from harness.limiter import Limiter
 from harness.model import Answer, Question
-from harness.recordings import RecordedTry, RecordingKey, Recordings, key_of
+from harness.recordings import RecordedFailure, RecordedTry, RecordingKey, Recordings, key_of
 from harness.retry import backoff
 from harness.run_report import StopReason
 from harness.secrets import Redactor
@@ -54,60 +55,80 @@ class Models:
         if endpoint.lacks:
             self.ended("model")
             raise Refused(endpoint.lacks)
-        tries: list[Try] = []
+        failed: SubjectError | None = None
         try:
-            return await self._asked(request, tries)
+            return await self._asked(request)
+        except SubjectError as error:
+            failed = error
+            raise
         finally:
-            self._record(key, tries)
+            self._record(key, request.tries, failed)
 
     def _replayed(self, key: RecordingKey, recordings: Recordings, request: "_Request") -> Answer:
         """The same attempts with the same figures; nothing waits and nothing is sent."""
-        made = Try(Attempt(request.endpoint.model, 0), failure=Failure("replay", "nothing was recorded"))
-        for attempt, payload in recordings.load(key):
-            made = (
-                Try(attempt, failure=Failure("replay", f"as recorded: {attempt.error}"))
-                if attempt.error is not None
-                else read(request.endpoint, attempt, payload)
-            )
-            request.asker.attempted(made.attempt)
-        return _answer(made)
+        recorded = recordings.load(key)
+        for entry in recorded.tries:
+            request.asker.attempted(entry.attempt)
+        if recorded.failure is not None:
+            raise SubjectError(recorded.failure.kind, recorded.failure.message)
+        last = recorded.tries[-1]
+        if last.attempt.error is not None:
+            raise SubjectError("replay", f"the recording ends without an answer: {last.attempt.error}")
+        return _answer(read(request.endpoint, last.attempt, last.payload))
 
-    def _record(self, key: RecordingKey, tries: list[Try]) -> None:
-        if self.recordings is not None and tries:
-            self.recordings.save(
-                key, [RecordedTry(attempt=made.attempt.fields(), payload=made.payload) for made in tries]
-            )
+    def _record(self, key: RecordingKey, tries: list[Try], failed: SubjectError | None) -> None:
+        if self.recordings is None or not tries:
+            return
+        failure = None
+        if failed is not None and tries[-1].answer is None:
+            failure = RecordedFailure(kind=failed.kind, message=str(failed))
+        entries = [RecordedTry(attempt=made.attempt, payload=made.payload) for made in tries]
+        self.recordings.save(key, entries, failure)
 
-    async def _asked(self, request: "_Request", tries: list[Try]) -> Answer:
+    async def _asked(self, request: "_Request") -> Answer:
         first = self._firsts.setdefault(request.endpoint, _First())
         while True:
             self._check_budget()
             async with first.go_ahead():
-                made = await self._tried(request, len(tries) + 1)
+                made = await self._tried(request)
                 first.heard(made.failure)
-            wait = self._wait(made, request, len(tries) + 1)
+            wait = self._wait(made, request)
             if wait is not None:
                 made = _with_wait(made, wait, request.asker.deadline)
                 wait = wait if made.attempt.wait_ms is not None else None
-            tries.append(made)
-            request.asker.attempted(made.attempt)
+            request.note(made)
             if wait is None:
                 return self._settled(made, first)
             await asyncio.sleep(wait)
 
-    async def _tried(self, request: "_Request", number: int) -> Try:
+    async def _tried(self, request: "_Request") -> Try:
         limiter = self._limiters.setdefault(request.endpoint.base_url, Limiter(self.at_once))
-        async with limiter.slot() as age:
-            made = await self._client.ask(request.endpoint, request.question, request.body)
-            if made.attempt.status == 429:
-                limiter.too_many(age, (made.failure and made.failure.after) or 0.0)
-            elif made.answer is not None:
-                limiter.served()
-        return replace(made, attempt=replace(made.attempt, attempt=number))
+        try:
+            async with limiter.slot(request.asker.deadline) as age:
+                made = await self._sent(request)
+                if made.attempt.status == 429:
+                    limiter.too_many(age, (made.failure and made.failure.after) or 0.0)
+                elif made.answer is not None:
+                    limiter.served()
+        except TimeoutError as error:
+            raise SubjectError("http", f"{error}, and the trial ends before") from error
+        return replace(made, attempt=replace(made.attempt, attempt=len(request.tries) + 1))
 
-    def _wait(self, made: Try, request: "_Request", number: int) -> float | None:
+    async def _sent(self, request: "_Request") -> Try:
+        """A request that is not waited for until its end is written down, too."""
+        began = time.perf_counter()
+        try:
+            return await self._client.ask(request.endpoint, request.question, request.body)
+        except asyncio.CancelledError:
+            waited = round((time.perf_counter() - began) * 1000, 1)
+            given_up = "given up before an answer came"
+            number = len(request.tries) + 1
+            request.note(Try(Attempt(request.endpoint.model, number, latency_ms=waited, error=given_up)))
+            raise
+
+    def _wait(self, made: Try, request: "_Request") -> float | None:
         """Seconds until the next try; None where there is none."""
-        failure = made.failure
+        failure, number = made.failure, len(request.tries) + 1
         if failure is None or not failure.retry or number > self.retries:
             return None
         chance = random.Random(f"{request.asker.scenario}/{request.asker.seed}/{number}")  # noqa: S311 - no secret
@@ -124,6 +145,8 @@ class Models:
         if answer.tokens is not None and self.budget.knows(model):
             self.budget.add(model, answer.tokens.input, answer.tokens.output)
         elif self.budget.limited:
+            # The others would be asked for nothing, and nobody knows at which price.
+            self.ended("model")
             lacks = "the server counts no tokens" if answer.tokens is None else f"{model} has no price"
             raise SubjectError("usage", f"{lacks}, so --max-cost and --max-tokens cannot be kept")
         return answer
@@ -141,6 +164,12 @@ class _Request:
     endpoint: Endpoint
     body: dict[str, Json]
     asker: Asker
+    tries: list[Try] = field(default_factory=list)
+
+    def note(self, made: Try) -> None:
+        """One more attempt, for the transcript and for a recording."""
+        self.tries.append(made)
+        self.asker.attempted(made.attempt)
 
 
 def _with_wait(made: Try, wait: float, deadline: float | None) -> Try:
@@ -177,6 +206,9 @@ class _First:
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
                     held = await self._lock.acquire()
+        if held and self.proven:
+            self._lock.release()
+            held = False
         try:
             if self.refusal is not None:
                 raise Withdrawn(f"the model was refused before: {self.refusal.message}")

@@ -1,9 +1,9 @@
 """A way to reach a model: how a question is put, how an answer is read. No network in here."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidatorFunctionWrapHandler
 
 from harness import plugins
 from harness.model import Answer, Question
@@ -49,6 +49,14 @@ class Payload(BaseModel):
     """A part of a server's response: what we read of it is checked, the rest is left alone."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def none_if_unreadable(value: Json, read: ValidatorFunctionWrapHandler) -> Any:
+    """For what a server counts: an answer is not lost because its tokens cannot be read."""
+    try:
+        return read(value)
+    except ValidationError:
+        return None
 
 
 def what_is_wrong(error: ValidationError) -> str:

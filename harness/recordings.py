@@ -7,21 +7,29 @@ from pathlib import Path
 from typing import Literal
 
 import orjson
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from harness.attempt import Asker, Attempt
 from harness.errors import SubjectError, SynthesisError
 from harness.problems import shown
 from harness.records import Record
 from harness.report import replace_file
+from harness.secrets import Redactor
 from harness.transcript import Json
 
 
 class RecordedTry(Record):
     """One attempt and, where it was answered, the server's response as it came."""
 
-    attempt: dict[str, Json]
+    attempt: Attempt
     payload: Json = None
+
+
+class RecordedFailure(Record):
+    """What the question came to where it was not answered."""
+
+    kind: str
+    message: str
 
 
 class Recorded(Record):
@@ -31,7 +39,8 @@ class Recorded(Record):
     seed: int
     number: int
     request: dict[str, Json]
-    tries: tuple[RecordedTry, ...]
+    tries: tuple[RecordedTry, ...] = Field(min_length=1)
+    failure: RecordedFailure | None = None
 
 
 @dataclass(frozen=True)
@@ -60,40 +69,52 @@ def key_of(asker: Asker, provider: str, body: dict[str, Json]) -> RecordingKey:
 
 @dataclass(frozen=True)
 class Recordings:
-    """A folder of answers, either written or read."""
+    """A folder of answers, either written or read; what is written has no key in it."""
 
     folder: Path
     mode: Literal["record", "replay"]
+    redactor: Redactor = Redactor()
 
     def __post_init__(self) -> None:
         if self.mode == "replay" and not self.folder.is_dir():
             fix = "record first: synthesis eval … --record DIR"
             raise SynthesisError("there is no such folder", where=f"--replay {self.folder}", fix=fix)
-        if self.mode == "record":
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                what = f"cannot be written: {error.strerror}"
-                raise SynthesisError(what, where=f"--record {self.folder}", fix="choose another") from error
 
-    def save(self, key: RecordingKey, tries: Sequence[RecordedTry]) -> None:
+    def claim(self) -> None:
+        """Make the folder, before anything is asked that could then not be kept."""
+        if self.mode == "replay":
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            what = f"cannot be written: {error.strerror}"
+            raise SynthesisError(what, where=f"--record {self.folder}", fix="choose another") from error
+
+    def save(
+        self, key: RecordingKey, tries: Sequence[RecordedTry], failure: RecordedFailure | None = None
+    ) -> None:
         """Whole or not at all."""
         recorded = Recorded(
-            scenario=key.scenario, seed=key.seed, number=key.number, request=key.request, tries=tuple(tries)
+            scenario=key.scenario,
+            seed=key.seed,
+            number=key.number,
+            request=key.request,
+            tries=tuple(tries),
+            failure=failure,
         )
-        replace_file(self._path(key), [recorded.model_dump_json(indent=1).encode(), b"\n"])
+        clean = self.redactor.value(recorded.model_dump(mode="json"))
+        replace_file(self._path(key), [orjson.dumps(clean, option=orjson.OPT_INDENT_2), b"\n"])
 
-    def load(self, key: RecordingKey) -> tuple[tuple[Attempt, Json], ...]:
+    def load(self, key: RecordingKey) -> Recorded:
         """What was recorded; a miss is an error and nothing else is tried."""
         path = self._path(key)
         try:
-            recorded = Recorded.model_validate_json(path.read_bytes())
-            return tuple((Attempt(**entry.attempt), entry.payload) for entry in recorded.tries)
+            return Recorded.model_validate_json(path.read_bytes())
         except FileNotFoundError as error:
             what = f"nothing is recorded for question {key.number} of {shown(key.scenario)}, seed {key.seed}"
             why = "the prompt, the model or a parameter is another, or the conversation took another way"
             raise SubjectError("replay", f"{what}: {why}; record again with --record") from error
-        except (OSError, ValidationError, TypeError) as error:
+        except (OSError, ValidationError) as error:
             raise SubjectError("replay", f"the recording {path.name} is damaged; record again") from error
 
     def _path(self, key: RecordingKey) -> Path:

@@ -89,7 +89,8 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
     target = place.path / f"report-{_fingerprint(rows, stamp)}.json"
     seconds = round(time.perf_counter() - clock, 6)
     timing = RunTiming(started=started.isoformat(timespec="seconds"), seconds=seconds, trials_seconds=None)
-    return conclude(rows, Conclusion(target, options.thresholds, stamp, timing))
+    redactor = options.models.redactor
+    return conclude(rows, Conclusion(target, options.thresholds, stamp, timing, redactor=redactor))
 
 
 class _Criteria:

@@ -18,13 +18,12 @@ def is_retried(status: int) -> bool:
 
 def asked_to_wait(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds from `Retry-After`, which is a number or a date; None where it says nothing sensible."""
-    with suppress(KeyError, ValueError):
-        return max(float(headers["retry-after-ms"]) / 1000, 0.0)
     given = headers.get("retry-after", "")
-    with suppress(ValueError):
-        wait = float(given)
-        return wait if 0 <= wait < float("inf") else None
-    with suppress(ValueError, TypeError):
+    for text, unit in ((headers.get("retry-after-ms", ""), 1000), (given, 1)):
+        with suppress(ValueError):
+            wait = float(text) / unit
+            return wait if 0 <= wait < float("inf") else None
+    with suppress(ValueError, TypeError, OverflowError):
         return max((parsedate_to_datetime(given) - now).total_seconds(), 0.0)
     return None
 

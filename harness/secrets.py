@@ -1,6 +1,6 @@
 """Keys are kept out of everything that is written or shown: those we know, and what looks like one."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,18 +9,21 @@ import re2
 
 SHOWN = "[key]"
 _SHORTEST = 8
-"""Shorter values are placeholders such as "none", and words of a language: they are left alone."""
-_NAMED_LIKE_KEYS = re2.compile(r"(?i)(?:^|_)(?:api_?key|access_?key|token|secret|password)$")
+_LONGEST_WORD = 11
+"""Shorter values are placeholders such as "none", and letters alone are a word: both are left alone."""
+_NAMED_LIKE_KEYS = re2.compile(r"(?i)(?:^|_)(?:(?:api|access)?_?key|token|secret|password)$")
 _SHAPES = (
-    r"\bsk-[A-Za-z0-9_-]{16,}",
-    r"\b(?:ghp|gho|ghs|ghu|github_pat|glpat|hf|gsk|xai|pplx|r8)[_-][A-Za-z0-9_-]{20,}",
-    r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
-    r"\bAIza[A-Za-z0-9_-]{30,}",
-    r"\bAKIA[A-Z0-9]{16}\b",
-    r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    r"sk-[A-Za-z0-9_-]{16,}",
+    r"(?:ghp|gho|ghs|ghu|github_pat|glpat|hf|gsk|xai|pplx|r8)[_-][A-Za-z0-9_-]{20,}",
+    r"xox[abprs]-[A-Za-z0-9-]{10,}",
+    r"AIza[A-Za-z0-9_-]{30,}",
+    r"AKIA[A-Z0-9]{16}\b",
+    r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
 )
-_LOOKS_LIKE_A_KEY = re2.compile("|".join(_SHAPES))
-_BEARER = re2.compile(r"(?i)\b(bearer\s+)[A-Za-z0-9._~+/-]{12,}=*")
+# Not `\b`, which sees no beginning after an underscore: servers write "req_sk-…".
+_LOOKS_LIKE_A_KEY = re2.compile(rf"(^|[^A-Za-z0-9])(?:{'|'.join(_SHAPES)})")
+_BEARER = re2.compile(r"(?i)\b(bearer\s+)([A-Za-z0-9._~+/-]{12,}=*)")
+_MAY_HOLD_A_KEY = re2.compile(r"(?i:bearer)|sk-|(?:gh[posu]|pat|hf|gsk|xai|pplx|r8)[_-]|xox|AIza|AKIA|eyJ")
 
 
 @dataclass(frozen=True)
@@ -32,28 +35,55 @@ class Redactor:
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Redactor":
         """Knows the values of all variables that are named like keys, the longest first."""
-        values = {
-            value.strip()
-            for name, value in environment.items()
-            if _NAMED_LIKE_KEYS.search(name) and len(value.strip()) >= _SHORTEST
-        }
+        named = {value.strip() for name, value in environment.items() if _NAMED_LIKE_KEYS.search(name)}
+        values = filter(_may_be_a_key, named)
         return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
 
     def text(self, text: str) -> str:
         """Plain text without keys."""
         for value in self.known:
             text = text.replace(value, SHOWN)
-        return str(_BEARER.sub(r"\1" + SHOWN, _LOOKS_LIKE_A_KEY.sub(SHOWN, text)))
+        return str(_BEARER.sub(_without_token, _LOOKS_LIKE_A_KEY.sub(r"\1" + SHOWN, text)))
 
-    def line(self, line: bytes) -> bytes:
-        """One line of JSON without keys, and still JSON: no shape of a key holds a quote or a backslash."""
-        text = line.decode()
-        clean = text
-        for value in self.known:
-            clean = clean.replace(orjson.dumps(value)[1:-1].decode(), SHOWN)
-        clean = _BEARER.sub(r"\1" + SHOWN, _LOOKS_LIKE_A_KEY.sub(SHOWN, clean))
-        return line if clean == text else str(clean).encode()
+    def line(self, line: bytes, ours: Collection[str] = ()) -> bytes:
+        """A JSON text without keys in any of its strings; of an object of ours the names and `ours` stay.
+
+        The strings one by one, not the line: a key behind a line break stands behind the `n` of `\\n` there,
+        and a key of digits alone may be a number.
+        """
+        if not self._may_hold_a_key(line):
+            return line
+        value = orjson.loads(line)
+        if ours:
+            clean = {name: item if name in ours else self._clean(item) for name, item in value.items()}
+        else:
+            clean = self._clean(value)
+        end = b"\n" if line.endswith(b"\n") else b""
+        return line if clean == value else orjson.dumps(clean) + end
 
     def value(self, value: Any) -> Any:
-        """A JSON value without keys in any of its texts."""
-        return orjson.loads(self.line(orjson.dumps(value)))
+        """A JSON value without keys in any of its strings; raises TypeError for one that is too deep."""
+        return self._clean(value) if self._may_hold_a_key(orjson.dumps(value)) else value
+
+    def _may_hold_a_key(self, line: bytes) -> bool:
+        known = any(orjson.dumps(value)[1:-1] in line for value in self.known)
+        return known or _MAY_HOLD_A_KEY.search(line.decode()) is not None
+
+    def _clean(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(name): self._clean(item) for name, item in value.items()}
+        return [self._clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _may_be_a_key(value: str) -> bool:
+    """Bytes that are no text, which Python shows as surrogates, are in no text either."""
+    word = value.isalpha() and len(value) <= _LONGEST_WORD
+    return len(value) >= _SHORTEST and not word and value == value.encode("utf-8", "replace").decode()
+
+
+def _without_token(found: Any) -> str:
+    """A token has a digit in it; the bearer of responsibilities has none."""
+    said, token = map(str, found.groups())
+    return f"{said}{SHOWN if any(char.isdigit() for char in token) else token}"

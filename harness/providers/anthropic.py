@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from harness.model import Answer, Message, Question, Tokens, ToolCall
-from harness.provider import Payload, Provider
+from harness.provider import Payload, Provider, none_if_unreadable
 from harness.transcript import Json
 
 _MOST_TOKENS = 4096
@@ -72,14 +72,16 @@ class _Block(Payload):
 class _Usage(Payload):
     input_tokens: int = Field(ge=0)
     output_tokens: int = Field(ge=0)
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
+    cache_read_input_tokens: int | None = Field(default=None, ge=0)
 
 
 class _Message(Payload):
     content: tuple[_Block, ...]
     stop_reason: str | None = None
     usage: _Usage | None = None
+
+    _uncounted = field_validator("usage", mode="wrap")(none_if_unreadable)
 
 
 def _messages(messages: tuple[Message, ...]) -> list[dict[str, Json]]:

@@ -4,10 +4,10 @@ from contextlib import suppress
 from typing import ClassVar
 
 import orjson
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from harness.model import Answer, Message, Question, Tokens, Tool, ToolCall
-from harness.provider import Payload, Provider
+from harness.provider import Payload, Provider, none_if_unreadable
 from harness.transcript import Json
 
 
@@ -85,6 +85,8 @@ class _Usage(Payload):
 class _Completion(Payload):
     choices: tuple[_Choice, ...] = Field(min_length=1)
     usage: _Usage | None = None
+
+    _uncounted = field_validator("usage", mode="wrap")(none_if_unreadable)
 
 
 def _message(message: Message) -> dict[str, Json]:
