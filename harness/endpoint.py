@@ -53,6 +53,8 @@ class ModelAccess:
     base_url: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     offline: bool = False
+    option: str = "--base-url"
+    """What names a server on the command line."""
     override: bool = False
     """Whether `model` also replaces what scenarios bring themselves."""
 
@@ -101,7 +103,7 @@ class ModelAccess:
         if find_spec("httpx2") is None:
             return "asking a model needs the extra [llm]", INSTALL
         if key is None and _origin(base_url) == _origin(found.base_url):
-            fix = f"set {found.key_variable} in the environment, or name a server of your own with --base-url"
+            fix = f"set {found.key_variable} in the environment, or name a server of your own with {self.option}"
             return f"{found.key_variable} is not set", fix
         if key is not None and not (key.isascii() and key.isprintable()):
             return f"{found.key_variable} holds characters that no key has", "copy the key again"
@@ -112,7 +114,7 @@ class ModelAccess:
         if self._key(model, base_url) is not None:
             return f"check {found.key_variable}"
         if self.environment.get(found.key_variable):
-            return f"no key goes to a server that a file names: use --base-url, or {found.url_variable}"
+            return f"no key goes to a server that a file names: use {self.option}, or {found.url_variable}"
         return f"set {found.key_variable}"
 
 

@@ -1,38 +1,24 @@
 """The whole line for scenarios: run what has to be run, score everything, sum up, decide, write."""
 
 import time
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import sha256
-from pathlib import Path
 from typing import Literal
 
-import orjson
-
-from harness.check import lexicon_stamp
-from harness.criteria.judge import Judge
-from harness.criterion import CheckerCriterion
-from harness.decide import Decision, RunOutcome, Thresholds, decide_run, reaches
+from harness.conclude import Conclusion, conclude, make_stamp, model_seconds
+from harness.decide import RunOutcome, Thresholds, reaches
 from harness.errors import Withdrawn
-from harness.judge_prompt import prompt_version
 from harness.judging import Judging, ask_judges
 from harness.plan import Plan, Trial
 from harness.recorded_run import Why, earlier
-from harness.report import replace_file
 from harness.run import RunOptions, Stop, run_trials
-from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport, StopReason
-from harness.scenario import Scenario
+from harness.run_report import RunTiming
 from harness.score import ScoredTrial, Scoring, score_trial
-from harness.secrets import Redactor
 from harness.settings import CheckSettings
-from harness.similarity import similarity_name
 from harness.spending import Prices, Usage, total, usage_of
-from harness.summarize import ScenarioScores, mean, stdev, summarize, worst
-from harness.transcript import VERSION as TRANSCRIPT_VERSION
+from harness.summarize import ScenarioScores
 from harness.transcript import Transcript
-from harness.version import VERSION
 from harness.workspace import remove_workspace
 
 KeepWorkspaces = Literal["always", "failed", "never"]
@@ -196,118 +182,3 @@ class Evaluation:
             self.options.run.models.redactor,
         )
         return conclude(self.rows(), conclusion)
-
-
-def model_seconds(rows: Sequence[ScenarioScores]) -> float | None:
-    """All waiting for models; null where none was asked."""
-    found = [trial.model_seconds for row in rows for trial in row.trials if trial.model_seconds is not None]
-    return round(sum(found), 3) if found else None
-
-
-@dataclass(frozen=True)
-class Conclusion:
-    """What a list of scores needs to become a report."""
-
-    target: Path
-    thresholds: Thresholds
-    stamp: RunStamp
-    timing: RunTiming
-    stopped: StopReason | None = None
-    unscored: Usage | None = None
-    redactor: Redactor = Redactor()
-
-
-def conclude(rows: list[ScenarioScores], conclusion: Conclusion) -> RunOutcome:
-    """Sum up, decide, write the report whole."""
-    summary = summarize(rows, conclusion.stopped, conclusion.unscored)
-    decision = decide_run(summary, rows, conclusion.thresholds)
-    replace_file(conclusion.target, encode_report(summary, decision, rows, conclusion))
-    return RunOutcome(summary, decision, rows, conclusion.target)
-
-
-def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunStamp:
-    """Versions and hashes of everything that scores; raises where words or a measure are not there."""
-    used = sorted(
-        {
-            (criterion.checker, criterion.options.language or settings.language)
-            for scenario in scenarios
-            for criterion in scenario.criteria
-            if isinstance(criterion, CheckerCriterion)
-        }
-    )
-    judges = {
-        criterion.model_name
-        for scenario in scenarios
-        for criterion in scenario.criteria
-        if isinstance(criterion, Judge)
-    }
-    return RunStamp(
-        tool_version=VERSION,
-        transcript_version=TRANSCRIPT_VERSION,
-        language=settings.language,
-        similarity=similarity_name(settings.similarity),
-        similarity_threshold=settings.similarity_threshold,
-        lexicons={f"{name}/{language}": lexicon_stamp(name, language) for name, language in used},
-        judges=dict.fromkeys(sorted(judges), prompt_version()),
-    )
-
-
-def encode_report(
-    summary: RunSummary, decision: Decision, rows: Sequence[ScenarioScores], conclusion: Conclusion
-) -> Iterator[bytes]:
-    """The bytes of a `RunReport`, scenario by scenario, so that it is never in memory as a whole."""
-    head = {
-        "kind": "run",
-        "schema_version": "1",
-        "summary": summary.model_dump(mode="json"),
-        "thresholds": [result.model_dump(mode="json") for result in decision.thresholds],
-        "exit_code": int(decision.exit),
-    }
-    tail = {
-        "stamp": conclusion.stamp.model_dump(mode="json"),
-        "timing": conclusion.timing.model_dump(mode="json"),
-    }
-    yield orjson.dumps(head)[:-1] + b',\n"scenarios":['
-    for number, row in enumerate(rows):
-        yield (b",\n" if number else b"\n") + _encode_scenario(row, conclusion.redactor)
-    yield b"\n],\n" + orjson.dumps(tail)[1:] + b"\n"
-
-
-_OURS = frozenset({"name", "file", "tags", "system_sha256", "status", "transcript", "fingerprint"})
-"""What a scenario and a trial are found by."""
-
-
-def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
-    """A subject's parameters and a rubric come from a file, in which a key may stand."""
-    scenario, scores = row.scenario, row.scores
-    system = scenario.system
-    head = ScenarioReport.model_construct(
-        name=scenario.name,
-        file=Path(scenario.file).as_posix(),
-        tags=scenario.definition.tags,
-        subject=_shared_subject(row),
-        system_sha256=None if system is None else sha256(system.encode()).hexdigest(),
-        rubric=tuple(criterion.definition() for criterion in scenario.criteria),
-        mean=mean(scores),
-        worst=worst(scores),
-        stdev=stdev(scores),
-        scored=len(scores),
-        errors=row.errors,
-        not_run=len(row.planned) - len(row.trials),
-        usage=total(trial.usage for trial in row.trials),
-        judge_usage=total(trial.judge_usage for trial in row.trials),
-        trials=(),
-    ).model_dump_json(exclude={"trials"})
-    trials = b",\n".join(redactor.line(trial.encoded, _OURS) for trial in row.trials)
-    return redactor.line(head.encode(), _OURS)[:-1] + b',"trials":[' + trials + b"]}"
-
-
-def _shared_subject(row: ScenarioScores) -> dict[str, object]:
-    """The subject's identity; where trusted Python chooses one per seed, each transcript has its own."""
-    subject = row.scenario.subject
-    return {"type": "by seed"} if callable(subject) else row.scenario.identity_of(subject)
-
-
-def read_report(path: Path) -> RunReport:
-    """A report from disk, checked against its records."""
-    return RunReport.model_validate_json(path.read_bytes())

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import cast
 
 from harness.arguments import one_of, seconds, share, whole_number
+from harness.conclude import make_stamp
 from harness.console import counted
 from harness.decide import Thresholds
 from harness.errors import SynthesisError
-from harness.evaluate import EvaluationOptions, KeepWorkspaces, make_stamp
+from harness.evaluate import EvaluationOptions, KeepWorkspaces
 from harness.load import LoadOptions, load_scenarios
 from harness.model_arguments import ModelArguments
 from harness.model_subject import ModelSubject

@@ -45,7 +45,8 @@ class ModelArguments:
     def judge_access(self, environment: Mapping[str, str], *, offline: bool = False) -> ModelAccess:
         """For judges."""
         found = _access(self.judge_model, self.judge_base_url, "--judge-model", environment)
-        return replace(found, offline=offline or self.replay is not None)
+        offline = offline or self.replay is not None
+        return replace(found, offline=offline, option="--judge-base-url")
 
     def models(self, settings: Settings, environment: Mapping[str, str], jobs: int) -> Models:
         """The models of a run, nothing asked yet."""

@@ -11,11 +11,11 @@ from typing import Any
 
 import orjson
 
+from harness.conclude import Conclusion, conclude, make_stamp
 from harness.console import counted
 from harness.criterion import Criterion
 from harness.decide import RunOutcome, Thresholds
 from harness.errors import Place, Problems, SynthesisError, Withdrawn
-from harness.evaluate import Conclusion, conclude, make_stamp
 from harness.judging import JudgeChoice, Judging, ask_judges, settle_criteria
 from harness.load import LoadOptions, load_scenarios
 from harness.models import Models

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.evaluate import Evaluation, EvaluationOptions, read_report
+from harness.conclude import read_report
+from harness.evaluate import Evaluation, EvaluationOptions
 from harness.load import LoadOptions, load_scenarios
 from harness.plan import plan_trials
 from harness.run import RunOptions

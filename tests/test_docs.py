@@ -85,9 +85,9 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_page(page: Path, tmp_path: Path, surroundings: dict[str, str]) -> None:
-    story = tmp_path / "story"
+def run_page(page: Path, folder: Path, environment: dict[str, str]) -> int:
+    """Run what is on a page, in a folder of its own; gives how many commands that were."""
+    story = folder / "story"
     story.mkdir()
     ran = 0
     for block in blocks(page):
@@ -98,11 +98,17 @@ def test_page(page: Path, tmp_path: Path, surroundings: dict[str, str]) -> None:
             continue
         for command in commands(block):
             done = subprocess.run(
-                command, cwd=story, env=surroundings, capture_output=True, text=True, timeout=120, check=False
+                command, cwd=story, env=environment, capture_output=True, text=True, timeout=120, check=False
             )
             wanted = int(block.info.get("exit", "0"))
             assert done.returncode == wanted, f"{block.body}\n{done.stdout}\n{done.stderr}"
             ran += 1
+    return ran
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page(page: Path, tmp_path: Path, surroundings: dict[str, str]) -> None:
+    ran = run_page(page, tmp_path, surroundings)
     assert ran or page.name in {"README.md", "CONTRIBUTING.md"}, "nothing on this page was run"
 
 

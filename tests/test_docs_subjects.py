@@ -46,6 +46,8 @@ def evaluated(folder: Path) -> Outcome:
 def test_every_block_is_a_file_that_is_used() -> None:
     assert PAGE.count("\n```") == 2 * len(FILES)
     assert FOLDERS == [
+        "agent",
+        "chat",
         "command",
         "function",
         "jsonl-bash",

@@ -23,8 +23,9 @@ from scenario_files import (
     write,
 )
 
+from harness.conclude import read_report
 from harness.decide import RunOutcome, Thresholds
-from harness.evaluate import Display, Evaluation, EvaluationOptions, read_report
+from harness.evaluate import Display, Evaluation, EvaluationOptions
 from harness.plan import plan_trials
 from harness.recorded_run import Why
 from harness.run import RunOptions, Stop

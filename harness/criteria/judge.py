@@ -55,6 +55,11 @@ class Judge(Criterion):
         return self
 
     @property
+    def endpoint(self) -> Endpoint | None:
+        """Where it is asked, once it is settled; none for a script."""
+        return self._endpoint
+
+    @property
     def model_name(self) -> str:
         """Who judges, once it is settled; a script has no name."""
         return "scripted" if self._endpoint is None else self._endpoint.model
