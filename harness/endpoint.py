@@ -103,7 +103,7 @@ class ModelAccess:
         if find_spec("httpx2") is None:
             return "asking a model needs the extra [llm]", INSTALL
         if key is None and _origin(base_url) == _origin(found.base_url):
-            fix = f"set {found.key_variable} in the environment, or name a server of your own with {self.option}"
+            fix = f"set {found.key_variable} in the environment, or name your own server with {self.option}"
             return f"{found.key_variable} is not set", fix
         if key is not None and not (key.isascii() and key.isprintable()):
             return f"{found.key_variable} holds characters that no key has", "copy the key again"

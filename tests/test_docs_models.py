@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "models.md"
 KIND = "That is a hard thing to hear. Do you want to tell me what happened this morning, or just sit with it?"
 
 
-def test_every_command_on_the_page_runs(tmp_path: Path, surroundings: dict[str, str]) -> None:  # noqa: F811
+def test_every_command_on_the_page_runs(tmp_path: Path, surroundings: dict[str, str]) -> None:
     with FaultyServer([ok(KIND)]) as server:
         environment = {**surroundings, "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "not-a-real-key"}
         assert run_page(PAGE, tmp_path, environment) == 6
