@@ -278,7 +278,7 @@ def test_a_missing_key_is_named_once_before_anything_runs(
     assert (done.code, done.out) == (1, "")
     assert done.err == (
         "synthesis: openai:m: OPENAI_API_KEY is not set\n"
-        "  fix: set OPENAI_API_KEY in the environment, or name a server of your own with --base-url\n"
+        "  fix: set OPENAI_API_KEY in the environment, or name your own server with --base-url\n"
         "synthesis: nothing was run\n"
     )
     assert tree(Path()) == before

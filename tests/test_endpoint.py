@@ -224,7 +224,7 @@ def test_a_missing_key_is_named_with_the_variable_to_set(name: str, value: str |
     environment = {} if value is None else {variable: value}
     said = refusal({"model": f"{name}:m"}, environment=environment)
     assert f"{variable} is not set" in said
-    assert f"fix: set {variable} in the environment, or name a server of your own with --base-url" in said
+    assert f"fix: set {variable} in the environment, or name your own server with --base-url" in said
 
 
 def test_a_server_of_ones_own_needs_no_key() -> None:
