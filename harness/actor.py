@@ -7,11 +7,12 @@ from typing import Literal
 
 from harness.box import ShellBox
 from harness.confined import ConfinedFolder
+from harness.errors import SubjectError
 from harness.gate import Bench, Gate, GateError, gate_fields
 from harness.gates.cast import Cast
 from harness.hands import Hands
 from harness.medium import medium_type
-from harness.model import Message
+from harness.model import Message, ToolCall
 from harness.sandbox import Sandbox
 from harness.speaker import ScriptedSpeaker, ServedSpeaker, Speaker
 from harness.subject import Context
@@ -73,7 +74,7 @@ class Actor:
     async def perform(self, message: str) -> Outcome:
         """Work on one message until `done`, or until a ward ends it."""
         self._hands.finished, self._hands.result, self.said = False, None, ""
-        self.history.append(Message("user", message))
+        self._hear(Message("user", message))
         limit = asyncio.timeout(self.part.wards.max_seconds)
         try:
             async with limit:
@@ -84,6 +85,9 @@ class Actor:
         except TimeoutError:
             if not limit.expired():
                 raise
+            if self.speaker.trouble is not None:
+                what = f"max_seconds passed while the model was asked again: {self.speaker.trouble}"
+                raise SubjectError("timeout", what) from None
             return Outcome(None, self.said, "max_seconds")
         return Outcome(None, self.said, "max_turns")
 
@@ -103,8 +107,18 @@ class Actor:
         self.stage.context.recorder.assistant(
             step.text, code=step.code, medium=self.part.medium, parent=self.parent
         )
-        self.history.append(Message("assistant", answer.text, answer.calls))
-        self.history += await self._medium.act(step)
+        calls = tuple(map(_told_again, answer.calls)) if self._medium.tools() else ()
+        if answer.text or calls:  # a server refuses a message with nothing in it
+            self.history.append(Message("assistant", answer.text, calls))
+        for message in await self._medium.act(step):
+            self._hear(message)
+
+    def _hear(self, message: Message) -> None:
+        """Neighbours that are not the model's are one message: many chat templates take nothing else."""
+        if message.role == "user" and self.history and self.history[-1].role == "user":
+            last = self.history.pop()
+            message = replace(last, content=f"{last.content}\n\n{message.content}")
+        self.history.append(message)
 
     async def _cast(self, cast: Cast) -> Json:
         """A child's events are grafted in where it was cast."""
@@ -135,10 +149,10 @@ class Actor:
         if cast.medium not in self.stage.mediums:
             raise GateError(f"a child cannot have the medium {cast.medium} here")
         wanted = tuple(self.part.gates) if cast.gates is None else (*cast.gates, "done")
-        wanted = (*wanted, "run") if cast.medium == "bash" else wanted
+        wanted = tuple(dict.fromkeys((*wanted, "run") if cast.medium == "bash" else wanted))
         if missing := [name for name in wanted if name not in self.part.gates]:
             raise GateError(f"you have no gate {', '.join(missing)} to give to a child")
-        gates = {name: self.part.gates[name] for name in dict.fromkeys(wanted)}
+        gates = {name: self.part.gates[name] for name in wanted}
         return Part(cast.medium, gates, self.part.wards.for_child(cast.wards), cast.system_prompt or "")
 
     def _child_speaker(self) -> Speaker:
@@ -146,3 +160,9 @@ class Actor:
             return self.speaker.child()
         assert isinstance(self.speaker, ServedSpeaker)
         return replace(self.speaker)
+
+
+def _told_again(call: ToolCall) -> ToolCall:
+    """Arguments that were no object are told as one: servers that parse what they are sent refuse others."""
+    given = call.arguments
+    return call if isinstance(given, dict) else replace(call, arguments={"arguments": given})

@@ -14,7 +14,8 @@ from harness.model import Answer, Message, Tool, ToolCall
 from harness.transcript import Json
 
 _LONGEST_SHOWN = 20_000
-_FENCE = re.compile(r"^```[ \t]*([\w+-]*)[^\n]*\n(.*?)^```[ \t]*$", re.M | re.S)
+_FENCE = "```"
+_INFO = re.compile(r"```[ \t]*([\w+-]*)")
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,29 @@ def gate_list(gates: Mapping[str, type[Gate]]) -> str:
 
 def fenced(text: str, languages: tuple[str, ...]) -> tuple[str, list[str]]:
     """The words outside and the blocks inside of fences in one of the languages."""
-    blocks = [body for language, body in _FENCE.findall(text) if language.lower() in languages]
-    words = _FENCE.sub(lambda found: "" if found[1].lower() in languages else found[0], text)
-    return words.strip(), blocks
+    words: list[str] = []
+    blocks: list[str] = []
+    block: list[str] | None = None
+    for line in text.replace("\r\n", "\n").split("\n"):
+        if block is None and line.startswith(_FENCE):
+            block = [line]
+        elif block is None:
+            words.append(line)
+        elif line.rstrip() != _FENCE:
+            block.append(line)
+        else:
+            if _language(block[0]) in languages:
+                blocks.append("".join(f"{each}\n" for each in block[1:]))
+            else:
+                words += [*block, line]
+            block = None
+    return "\n".join([*words, *(block or ())]).strip(), blocks
+
+
+def _language(opening: str) -> str:
+    """What stands first behind a fence."""
+    found = _INFO.match(opening)
+    return found[1].lower() if found else ""
 
 
 def shown_to_model(value: Json) -> str:

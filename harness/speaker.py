@@ -1,9 +1,9 @@
 """Whoever answers as the model of one conversation: a server, or a script."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from harness.attempt import Asker
+from harness.attempt import Asker, Attempt
 from harness.endpoint import Endpoint
 from harness.errors import SubjectError
 from harness.model import Answer, Message, ModelOptions, Question, ScriptedLine, ScriptedModel, Tool
@@ -12,6 +12,10 @@ from harness.models import Models
 
 class Speaker(Protocol):
     """One side of a conversation."""
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the last attempt at asking it, or a child's, failed; none where that was answered."""
 
     async def answer(self, messages: tuple[Message, ...], tools: tuple[Tool, ...] = ()) -> Answer:
         """What it says next; raises SubjectError where it cannot."""
@@ -25,11 +29,26 @@ class ServedSpeaker:
     endpoint: Endpoint
     options: ModelOptions
     asker: Asker
+    failed: list[str] = field(default_factory=list)
+    """Failures since the last answer after which it was asked again; children share the list."""
+
+    @property
+    def trouble(self) -> str | None:
+        """A ward that ends it now would blame the model for its server."""
+        return self.failed[-1] if self.failed else None
 
     async def answer(self, messages: tuple[Message, ...], tools: tuple[Tool, ...] = ()) -> Answer:
         """Ask, with as many attempts as it takes."""
         question = Question(messages, self.options, tools, self.asker.seed)
-        return await self.models.ask(question, self.endpoint, self.asker)
+        asker = replace(self.asker, attempted=self._attempted)
+        answer = await self.models.ask(question, self.endpoint, asker)
+        self.failed.clear()
+        return answer
+
+    def _attempted(self, attempt: Attempt) -> None:
+        if attempt.error is not None and attempt.wait_ms is not None:
+            self.failed.append(attempt.error)
+        self.asker.attempted(attempt)
 
 
 @dataclass
@@ -41,6 +60,7 @@ class ScriptedSpeaker:
     seed: int
     said: int = 0
     cast: int = 0
+    trouble: None = None
 
     @classmethod
     def of(cls, model: ScriptedModel, seed: int) -> "ScriptedSpeaker":

@@ -10,13 +10,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from harness import plugins
+from harness.conclude import read_report
 from harness.criterion import Criterion
 from harness.errors import Place, SynthesisError
-from harness.evaluate import read_report
 from harness.load import LoadOptions, load_scenarios
 from harness.resources import bundled
-from harness.rubric import RubricReader
+from harness.rubric import RubricReader, criterion_type
 from harness.run_report import CriterionScore, RunReport, TrialReport
+from harness.sandbox import strongest
 from harness.scenario import Scenario
 from harness.transcript import Transcript, read_transcript
 
@@ -105,9 +106,10 @@ def test_each_file_keeps_to_the_schema_it_names(file: Path) -> None:
     assert [error.message for error in Draft202012Validator(schema).iter_errors(data)] == []
 
 
-def test_every_criterion_and_every_checker_is_used() -> None:
+def test_every_criterion_that_needs_no_model_and_every_checker_is_used() -> None:
     used = {criterion.key for scenario in SCENARIOS for criterion in scenario.criteria}
-    assert {*plugins.own("criteria"), *plugins.own("checkers")} - used == set()
+    needed = {name for name in plugins.own("criteria") if not criterion_type(name).asks}
+    assert {*needed, *plugins.own("checkers")} - used == set()
 
 
 @pytest.mark.parametrize("name", [file.stem for file in RUBRICS])
@@ -191,6 +193,41 @@ def test_a_function_gives_part_of_its_points(report: RunReport) -> None:
         score_of(trial_of(report, "tidy-downloads", seed), "both temporary files").score for seed in SEEDS
     ]
     assert points == [2, 2, 1, 0, 2]
+
+
+@pytest.mark.parametrize("name", ["read-note", "read-note-python"])
+def test_a_child_reads_under_its_parent_and_the_parent_answers_by_seed(
+    name: str, transcripts: dict[tuple[str, int], Transcript]
+) -> None:
+    for seed in SEEDS:
+        run = transcripts[name, seed]
+        if (name, seed) == ("read-note", 4):
+            continue
+        assert (run.result, run.terminated) == (f"seed {seed}: alpha", True)
+        (start,) = run.of_type("child_start")
+        (end,) = run.of_type("child_end")
+        assert (start["parent"], end["parent"], end["result"]) == (None, start["seq"], "alpha")
+        read = [event["parent"] for event in run.of_type("observation") if event["gate"] == "read_file"]
+        assert read == [start["seq"]]
+        assert {event["parent"] for event in run.events if start["seq"] < event["seq"] < end["seq"]} == {
+            start["seq"]
+        }
+        assert [turn.assistant.splitlines()[-1] for turn in run.turns] == [f"seed {seed}: alpha"]
+
+
+def test_a_parent_that_reads_for_itself_and_wrongly_is_an_honest_failure(
+    report: RunReport, transcripts: dict[tuple[str, int], Transcript]
+) -> None:
+    assert transcripts["read-note", 4].result == "seed 4: beta"
+    failed = {score.name for score in trial_of(report, "read-note", 4).criteria if score.status == "failed"}
+    assert failed == {"answered from the note", "left the reading to a child"}
+    assert {trial_of(report, "read-note", seed).score for seed in (1, 2, 3, 5)} == {1}
+    assert {trial_of(report, "read-note-python", seed).score for seed in SEEDS} == {1}
+
+
+def test_what_held_the_programs_is_in_the_report(report: RunReport) -> None:
+    assert trial_of(report, "read-note", 1).sandbox == report.summary.sandbox == strongest()
+    assert trial_of(report, "visa-interview", 1).sandbox is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ _BRIEF = """You work by writing bash, in a block like this:
 ls -l
 ```
 It is run in your workspace, and you see what it printed. Each block is a shell of its own. These commands are
-there as well, with their arguments in this order:
+there as well, with their arguments in this order, or all of them as one JSON object:
 {gates}
 When the task is finished, run: done "the result"."""
 _NOTHING = 'There was no ```bash block to run. Write one; run done "…" when the task is finished.'

@@ -57,7 +57,7 @@ class Conversation(Medium):
     def _reply(self, call: ToolCall, said: str) -> Message:
         if self.native:
             return Message("tool", said, call_id=call.id)
-        return Message("user", f"{call.name} gave:\n{said}")
+        return Message("user", f"{call.name or 'That block'} gave:\n{said}")
 
 
 def _call(number: int, block: str) -> ToolCall:

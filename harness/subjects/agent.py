@@ -57,8 +57,10 @@ class Agent(ModelSubject):
                 raise ValueError(f'there is no gate "{shown(gate)}"; there are: {", ".join(known)}')
         names = [gate if isinstance(gate, str) else gate_name(gate) for gate in gates]
         for gate in gates:
-            if not isinstance(gate, str) and gate_name(gate) in known:
-                raise ValueError(f'"{gate_name(gate)}" is the name of a gate that is there already')
+            if not isinstance(gate, str):
+                if gate_name(gate) in known:
+                    raise ValueError(f'"{gate_name(gate)}" is the name of a gate that is there already')
+                function_gate(gate)
         if len(set(names)) < len(names):
             raise ValueError(f"a gate is listed twice in {names}")
         return gates
@@ -113,22 +115,23 @@ class AgentSession:
 
     subject: Agent
     context: Context
-    private: "TemporaryDirectory[str]" = field(
-        default_factory=lambda: TemporaryDirectory(prefix="synthesis-", ignore_cleanup_errors=True)
-    )
+    private: "TemporaryDirectory[str]" = field(init=False)
 
     def __post_init__(self) -> None:
         subject, context = self.subject, self.context
-        level = strongest() if subject.may_run_programs else LEVELS[0]
-        private = Path(self.private.name)
-        sandbox = Sandbox(level, context.workspace, private, subject.limits, subject.network)
-        native = subject.tool_calls == "native"
-        stage = Stage(context, ConfinedFolder(context.workspace), sandbox, native, subject._mediums)
         prompt = subject.identity_.system_prompt
         assert isinstance(prompt, str)  # `settle` has read it
         system = "\n\n".join(part for part in (prompt, context.system) if part)
         part = Part(subject.medium, subject.gate_types(), subject.wards, system)
-        self.actor = Actor(part, subject.speaker(context, context.asker), stage)
+        speaker = subject.speaker(context, context.asker)
+        level = strongest() if subject.may_run_programs else LEVELS[0]
+        # After all that can raise: a session that was not made is closed by nobody.
+        self.private = TemporaryDirectory(prefix="synthesis-", ignore_cleanup_errors=True)
+        private = Path(self.private.name)
+        sandbox = Sandbox(level, context.workspace, private, subject.limits, subject.network)
+        native = subject.tool_calls == "native"
+        stage = Stage(context, ConfinedFolder(context.workspace), sandbox, native, subject._mediums)
+        self.actor = Actor(part, speaker, stage)
 
     async def reply(self, message: str) -> Reply:
         """What it hands to `done` is its answer; the person is told it, if it was not said already."""
@@ -149,7 +152,7 @@ class AgentSession:
 
 
 def _told(outcome: Outcome) -> str:
-    if outcome.result is None:
+    if outcome.result in (None, ""):
         return outcome.text
     if isinstance(outcome.result, str):
         return outcome.result
