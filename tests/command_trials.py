@@ -6,6 +6,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,17 @@ def running(pid: int) -> bool:
         )
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+def children() -> set[int]:
+    """Processes that we started and have not collected; other tests of this process may have some, too."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdecimal():
+                parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
+                found |= {int(entry.name)} if int(parent) == os.getpid() else set()
+    return found
 
 
 def all_ended(pids: Sequence[int], within: float = 2) -> bool:

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -34,17 +33,6 @@ def marked(mark: str) -> list[int]:
             continue
         if mark.encode() in words:
             found.append(int(entry.name))
-    return found
-
-
-def children() -> set[int]:
-    """Processes that we started and have not collected; other tests of this process may have some, too."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):
-            if entry.name.isdecimal():
-                parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
-                found |= {int(entry.name)} if int(parent) == os.getpid() else set()
     return found
 
 

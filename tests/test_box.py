@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from sandboxes import at_every_level, children, marked, sandbox
+from command_trials import children
+from sandboxes import at_every_level, marked, sandbox
 
 from harness.box import CodeBox, GateAnswer, GateCall, Ran, ShellBox, quoted_done
 from harness.sandbox import Level, strongest

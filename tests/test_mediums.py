@@ -281,6 +281,12 @@ def test_blocks_are_taken_out_of_words(text: str, words: str, blocks: list[str])
     assert fenced(text, ("python", "py")) == (words, blocks)
 
 
+@pytest.mark.parametrize(("medium", "code"), [("code", "done('found')"), ("bash", "done found")])
+def test_a_fence_that_names_no_language_is_run(medium: str, code: str, tmp_path: Path) -> None:
+    outcome = perform(tmp_path, agent(f"So:\n```\n{code}\n```", medium=medium))
+    assert outcome.end()["result"] == "found"
+
+
 def test_what_is_very_long_is_cut_for_the_model() -> None:
     assert shown_to_model("x" * 20_000) == "x" * 20_000
     assert shown_to_model("x" * 20_005) == "x" * 20_000 + "\n[cut: 5 more characters]"

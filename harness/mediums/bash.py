@@ -26,10 +26,10 @@ class Bash(Medium):
         return _BRIEF.format(gates=gate_list(others))
 
     def step(self, answer: Answer) -> Step:
-        """Words beside the commands are words."""
+        """Words beside the commands are words; a fence that names no language holds commands."""
         if answer.code is not None:
             return Step(answer.text, answer.code)
-        words, blocks = fenced(answer.text, ("bash", "sh", "shell"))
+        words, blocks = fenced(answer.text, ("bash", "sh", "shell", ""))
         return Step(words, "\n".join(blocks) if blocks else None)
 
     async def act(self, step: Step) -> list[Message]:

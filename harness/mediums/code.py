@@ -28,10 +28,10 @@ class Code(Medium):
         return _BRIEF.format(gates=gate_list(self.hands.gates))
 
     def step(self, answer: Answer) -> Step:
-        """Words beside the code are words."""
+        """Words beside the code are words; a fence that names no language holds code."""
         if answer.code is not None:
             return Step(answer.text, answer.code)
-        words, blocks = fenced(answer.text, ("python", "py"))
+        words, blocks = fenced(answer.text, ("python", "py", ""))
         return Step(words, "\n".join(blocks) if blocks else None)
 
     async def act(self, step: Step) -> list[Message]:
