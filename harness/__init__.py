@@ -19,18 +19,32 @@ if TYPE_CHECKING:
     from harness.errors import SynthesisError as SynthesisError
     from harness.report import format_artifact as format_artifact
     from harness.report import write_report as write_report
+    from harness.settings import TurnSettings as TurnSettings
     from harness.similarity import EmbeddingAdapter as EmbeddingAdapter
     from harness.similarity import set_embedding_adapter as set_embedding_adapter
     from harness.text import extract_anchor as extract_anchor
     from harness.text import token_cosine_similarity as token_cosine_similarity
+    from harness.turn_comparison import compare_turns as compare_turns
+    from harness.turn_evaluation import TurnContext as TurnContext
+    from harness.turn_evaluation import TurnEvaluation as TurnEvaluation
+    from harness.score_turn import evaluate_turn as evaluate_turn
+    from harness.score_turn import evaluate_turn_async as evaluate_turn_async
+    from harness.score_turn import evaluate_turns as evaluate_turns
 
 _HOMES = {
     "EmbeddingAdapter": "similarity",
     "SynthesisError": "errors",
+    "TurnContext": "turn_evaluation",
+    "TurnEvaluation": "turn_evaluation",
+    "TurnSettings": "settings",
     "check_agency": "api",
     "check_pivot": "api",
     "check_reassurance": "api",
     "check_turn": "check",
+    "compare_turns": "turn_comparison",
+    "evaluate_turn": "score_turn",
+    "evaluate_turn_async": "score_turn",
+    "evaluate_turns": "score_turn",
     "extract_anchor": "text",
     "format_artifact": "report",
     "load_cases": "cases",

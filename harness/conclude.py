@@ -11,9 +11,18 @@ from harness.check import lexicon_stamp
 from harness.criteria.judge import Judge
 from harness.criterion import CheckerCriterion
 from harness.decide import Decision, RunOutcome, Thresholds, decide_run
+from harness.dimension import dimensions
 from harness.judge_prompt import prompt_version
 from harness.report import replace_file
-from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport, StopReason
+from harness.run_report import (
+    RunReport,
+    RunStamp,
+    RunSummary,
+    RunTiming,
+    ScenarioReport,
+    StopReason,
+    TurnStamp,
+)
 from harness.scenario import Scenario
 from harness.secrets import Redactor
 from harness.settings import CheckSettings
@@ -21,12 +30,22 @@ from harness.similarity import similarity_name
 from harness.spending import Usage, total
 from harness.summarize import ScenarioScores, mean, stdev, summarize, worst
 from harness.transcript import VERSION as TRANSCRIPT_VERSION
+from harness.turn_criterion import TurnCriterion
+from harness.turn_figures import added, summaries
 from harness.version import VERSION
 
 
 def model_seconds(rows: Sequence[ScenarioScores]) -> float | None:
     """All waiting for models; null where none was asked."""
     found = [trial.model_seconds for row in rows for trial in row.trials if trial.model_seconds is not None]
+    return round(sum(found), 3) if found else None
+
+
+def turns_latency_ms(rows: Sequence[ScenarioScores]) -> float | None:
+    """All evaluating of turns; null where none was evaluated."""
+    found = [
+        trial.turns_latency_ms for row in rows for trial in row.trials if trial.turns_latency_ms is not None
+    ]
     return round(sum(found), 3) if found else None
 
 
@@ -75,6 +94,23 @@ def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunSta
         similarity_threshold=settings.similarity_threshold,
         lexicons={f"{name}/{language}": lexicon_stamp(name, language) for name, language in used},
         judges=dict.fromkeys(sorted(judges), prompt_version()),
+        turns=_turn_stamp(scenarios),
+    )
+
+
+def _turn_stamp(scenarios: Sequence[Scenario]) -> TurnStamp | None:
+    """Null where no turn is evaluated; all criteria of a run share the project's settings."""
+    every = (criterion for scenario in scenarios for criterion in scenario.criteria)
+    settings = next((criterion.settings for criterion in every if isinstance(criterion, TurnCriterion)), None)
+    if settings is None:
+        return None
+    numbers = orjson.dumps([[each.name, each.numbers.model_dump(mode="json")] for each in dimensions()])
+    weights = {each.name: each.weight for each in dimensions()} | settings.weights
+    return TurnStamp(
+        weights=weights,
+        pass_at=settings.pass_at,
+        warn_below=settings.warn_below,
+        numbers=sha256(numbers).hexdigest(),
     )
 
 
@@ -122,6 +158,7 @@ def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
         not_run=len(row.planned) - len(row.trials),
         usage=total(trial.usage for trial in row.trials),
         judge_usage=total(trial.judge_usage for trial in row.trials),
+        dimensions=summaries(added(trial.figures for trial in row.trials)),
         trials=(),
     ).model_dump_json(exclude={"trials"})
     trials = b",\n".join(redactor.line(trial.encoded, _OURS) for trial in row.trials)

@@ -11,7 +11,8 @@ from harness.transcript import Json, Transcript
 
 if TYPE_CHECKING:
     from harness.errors import Place
-    from harness.judging import JudgeChoice, Judging
+    from harness.facts import ScenarioFacts
+    from harness.judging import Judging
 
 Scope = Literal["any", "parent"]
 
@@ -24,6 +25,7 @@ class Verdict(Record):
     points: float | None = Field(default=None, allow_inf_nan=False)
     hits: tuple[Hit, ...] = ()
     evidence: dict[str, Json] = Field(default={})
+    latency_ms: float = Field(default=0, exclude=True, description="clock time, which is kept apart")
 
     @classmethod
     def passed(cls, reason: str, hits: Sequence[Hit] = (), **evidence: Json) -> Self:
@@ -90,8 +92,8 @@ class Criterion(Record):
         """What a report keeps of it, so that every score can be traced to what was asked."""
         return self.model_dump(mode="json", exclude_unset=True)
 
-    def settle(self, choice: "JudgeChoice", place: "Place") -> Self:  # noqa: ARG002 - for those that ask
-        """The criterion with the model it asks found; raises what keeps it from being asked."""
+    def settle(self, facts: "ScenarioFacts", place: "Place") -> Self:  # noqa: ARG002 - for those in need
+        """The criterion with what it needs of its scenario; raises what keeps it from judging."""
         return self
 
     async def ask(self, transcript: Transcript, judging: "Judging") -> Verdict:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from harness.conclude import Conclusion, conclude, make_stamp, model_seconds
+from harness.conclude import Conclusion, conclude, make_stamp, model_seconds, turns_latency_ms
 from harness.decide import RunOutcome, Thresholds, reaches
 from harness.errors import Withdrawn
 from harness.judging import Judging, ask_judges
@@ -170,6 +170,7 @@ class Evaluation:
             seconds=round(time.perf_counter() - self._clock, 6),
             trials_seconds=None if self._first is None else round(self._last - self._first, 6),
             model_seconds=model_seconds(self.rows()),
+            turns_latency_ms=turns_latency_ms(self.rows()),
         )
         stamp = make_stamp(self.plan.scenarios, self.options.settings)
         conclusion = Conclusion(

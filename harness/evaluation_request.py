@@ -70,6 +70,7 @@ class EvaluationRequest:
             data_only=self.data_only,
             access=self.models.access(os.environ, offline=offline),
             judge=self.models.judge_access(os.environ, offline=offline),
+            turns=settings.turns,
             warn=warn,
         )
         scenarios = self._load(settings.eval, options)

@@ -5,21 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.criterion import Criterion, Verdict
-from harness.endpoint import ModelAccess
 from harness.errors import Place, SynthesisError
-from harness.model import ModelOptions
+from harness.facts import ScenarioFacts
 from harness.models import Models
 from harness.transcript import Transcript
-
-
-@dataclass(frozen=True)
-class JudgeChoice:
-    """Which judge serves criteria that name none: the scenario's, else the one of the command line."""
-
-    access: ModelAccess = field(default_factory=ModelAccess)
-    model: str | ModelOptions | None = None
-    confined: bool = False
-    """Whether a file may not name a server."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +20,13 @@ class Judging:
 
 
 def settle_criteria(
-    criteria: Sequence[Criterion], choice: JudgeChoice, place: Place, problems: list[SynthesisError]
+    criteria: Sequence[Criterion], facts: ScenarioFacts, place: Place, problems: list[SynthesisError]
 ) -> tuple[Criterion, ...]:
-    """The criteria with their judges found, before anything runs."""
+    """The criteria with what they need of their scenario, before anything runs."""
     settled = []
     for criterion in criteria:
         try:
-            settled.append(criterion.settle(choice, place))
+            settled.append(criterion.settle(facts, place))
         except SynthesisError as error:
             problems.append(error)
     return tuple(settled)

@@ -13,13 +13,15 @@ from harness import plugins
 from harness.criterion import Criterion
 from harness.endpoint import ModelAccess
 from harness.errors import Place, Problems, SynthesisError, words_of
+from harness.facts import ScenarioFacts
 from harness.json_file import read_json
-from harness.judging import JudgeChoice, settle_criteria
+from harness.judging import settle_criteria
 from harness.problems import from_validation, shown, unwritable_texts
 from harness.resources import is_bundled
 from harness.rubric import RubricReader
 from harness.scenario import Base64Bytes, Fixture, Scenario, ScenarioDefinition, SubjectMaker
 from harness.scenario_paths import scenario_files
+from harness.settings import TurnSettings
 from harness.subject import FileText, ScenarioFolder, Subject, SubjectError
 from harness.trusted import load_python
 from harness.workspace import clashing_fixtures, fixture_problem
@@ -37,6 +39,7 @@ class LoadOptions:
     criteria_only: bool = False
     access: ModelAccess = ModelAccess()
     judge: ModelAccess = ModelAccess()
+    turns: TurnSettings = TurnSettings()
     warn: Callable[[str], None] = field(default=lambda _: None)
 
 
@@ -155,10 +158,16 @@ class _FileLoader:
         return Scenario(slim, str(self._file), self._file.parent, system, fixtures, subject, criteria)
 
     def _criteria(self, definition: ScenarioDefinition, place: Place) -> tuple[Criterion, ...]:
-        choice = JudgeChoice(self._options.judge, definition.judge_model, confined=self._data_only)
-        return settle_criteria(
-            tuple(self._rubrics.read(definition.rubric, place)), choice, place, self._problems
+        facts = ScenarioFacts(
+            self._options.judge,
+            definition.judge_model,
+            confined=self._data_only,
+            memories=definition.memories,
+            expects_refusal=definition.expects_refusal,
+            turns=self._options.turns,
         )
+        criteria = tuple(self._rubrics.read(definition.rubric, place))
+        return settle_criteria(criteria, facts, place, self._problems)
 
     def _to_run(
         self, definition: ScenarioDefinition, place: Place

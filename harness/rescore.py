@@ -11,12 +11,13 @@ from typing import Any
 
 import orjson
 
-from harness.conclude import Conclusion, conclude, make_stamp
+from harness.conclude import Conclusion, conclude, make_stamp, turns_latency_ms
 from harness.console import counted
 from harness.criterion import Criterion
 from harness.decide import RunOutcome, Thresholds
 from harness.errors import Place, Problems, SynthesisError, Withdrawn
-from harness.judging import JudgeChoice, Judging, ask_judges, settle_criteria
+from harness.facts import ScenarioFacts
+from harness.judging import Judging, ask_judges, settle_criteria
 from harness.load import LoadOptions, load_scenarios
 from harness.models import Models
 from harness.recorded_run import (
@@ -71,9 +72,9 @@ class RescoreOptions:
         return self.load.warn
 
     @property
-    def judge(self) -> JudgeChoice:
+    def facts(self) -> ScenarioFacts:
         """Who judges where a criterion names nobody."""
-        return JudgeChoice(self.load.judge, confined=self.load.data_only)
+        return ScenarioFacts(self.load.judge, confined=self.load.data_only, turns=self.load.turns)
 
 
 def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
@@ -88,7 +89,12 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
     stamp = make_stamp([row.scenario for row in rows], options.settings)
     target = place.path / f"report-{_fingerprint(rows, stamp)}.json"
     seconds = round(time.perf_counter() - clock, 6)
-    timing = RunTiming(started=started.isoformat(timespec="seconds"), seconds=seconds, trials_seconds=None)
+    timing = RunTiming(
+        started=started.isoformat(timespec="seconds"),
+        seconds=seconds,
+        trials_seconds=None,
+        turns_latency_ms=turns_latency_ms(rows),
+    )
     redactor = options.models.redactor
     return conclude(rows, Conclusion(target, options.thresholds, stamp, timing, redactor=redactor))
 
@@ -101,7 +107,7 @@ class _Criteria:
         self._options = options
         self._files: dict[str, dict[str, Scenario]] = {}
         self._recorded: dict[str, list[str]] = {}
-        self._given = None if options.rubric is None else _read_rubric(options.rubric, options.judge)
+        self._given = None if options.rubric is None else _read_rubric(options.rubric, options.facts)
         named = load_scenarios(options.scenarios, options.load) if options.scenarios else []
         self._named = {scenario.name: scenario for scenario in named}
 
@@ -115,7 +121,7 @@ class _Criteria:
             fix = f"name its file if you trust it: --scenarios {entry.file}"
             raise SynthesisError("the rubric has a function in it", where=entry.name, fix=fix)
         self._recorded.setdefault(entry.file, []).append(entry.name)
-        return _recorded_criteria(entry, self._options.judge)
+        return _recorded_criteria(entry, self._options.facts)
 
     def warn(self) -> None:
         """One line a file about the scenarios that were scored by what the report recorded."""
@@ -141,20 +147,20 @@ class _Criteria:
         return self._files[file]
 
 
-def _read_rubric(path: Path, judge: JudgeChoice) -> tuple[Criterion, ...]:
+def _read_rubric(path: Path, facts: ScenarioFacts) -> tuple[Criterion, ...]:
     problems: list[SynthesisError] = []
     criteria = tuple(RubricReader(path.parent, trusted=False, problems=problems).read_file(path))
-    criteria = settle_criteria(criteria, judge, Place(str(path)), problems)
+    criteria = settle_criteria(criteria, facts, Place(str(path)), problems)
     if problems:
         raise Problems(problems)
     return criteria
 
 
-def _recorded_criteria(entry: RecordedScenario, judge: JudgeChoice) -> tuple[Criterion, ...]:
+def _recorded_criteria(entry: RecordedScenario, facts: ScenarioFacts) -> tuple[Criterion, ...]:
     problems: list[SynthesisError] = []
     place = Place(f"report of {entry.name}") / "rubric"
     criteria = tuple(RubricReader(Path(), trusted=False, problems=problems).read(entry.rubric, place))
-    criteria = settle_criteria(criteria, judge, place, problems)
+    criteria = settle_criteria(criteria, facts, place, problems)
     if problems:
         raise Problems(problems)
     return criteria

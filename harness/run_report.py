@@ -42,6 +42,17 @@ class TrialReport(Record):
     criteria: tuple[CriterionScore, ...]
 
 
+class DimensionSummary(Record):
+    """One dimension over the turns it applied to, and how many issues it raised."""
+
+    turns: int
+    mean: float
+    worst: float
+    critical: int
+    error: int
+    warning: int
+
+
 class ScenarioReport(Record):
     """One scenario over its seeds."""
 
@@ -59,6 +70,7 @@ class ScenarioReport(Record):
     not_run: int
     usage: Usage | None = None
     judge_usage: Usage | None = None
+    dimensions: dict[str, DimensionSummary] = Field(default={})
     trials: tuple[TrialReport, ...]
 
 
@@ -82,6 +94,9 @@ class RunSummary(Record):
     usage: Usage | None = None
     judge_usage: Usage | None = None
     sandbox: SandboxLevel | None = Field(default=None, description="the weakest of all trials")
+    dimensions: dict[str, DimensionSummary] = Field(
+        default={}, description="of evaluated turns; those with critical issues first"
+    )
 
 
 class ThresholdResult(Record):
@@ -94,6 +109,15 @@ class ThresholdResult(Record):
     blame: tuple[str, ...]
 
 
+class TurnStamp(Record):
+    """How the dimensions of turns were weighed."""
+
+    weights: dict[str, float]
+    pass_at: float
+    warn_below: float
+    numbers: str = Field(description="SHA-256 of every dimension's numbers")
+
+
 class RunStamp(Record):
     """What produced a run's numbers."""
 
@@ -104,6 +128,7 @@ class RunStamp(Record):
     similarity_threshold: float
     lexicons: dict[str, LexiconStamp]
     judges: dict[str, str] = Field(default={}, description="each judge and the version of its prompt")
+    turns: TurnStamp | None = None
 
 
 class RunTiming(Record):
@@ -113,6 +138,9 @@ class RunTiming(Record):
     seconds: float
     trials_seconds: float | None = Field(description="from the first trial's start to the last one's end")
     model_seconds: float | None = Field(default=None, description="all waiting for models, added up")
+    turns_latency_ms: float | None = Field(
+        default=None, description="evaluating turns, added up; null where none was evaluated"
+    )
 
 
 class RunReport(Record):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.criterion import Criterion
@@ -16,6 +16,7 @@ from harness.model import ModelOptions
 from harness.records import Record
 from harness.subject import FileText, Subject
 from harness.transcript import VERSION, Json
+from harness.turn_evaluation import Memory
 
 Seed = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 Text = Annotated[str, Field(min_length=1)]
@@ -48,6 +49,12 @@ class ScenarioDefinition(Record):
     tags: tuple[str, ...] = ()
     timeout: float | None = Field(
         default=None, gt=0, strict=True, allow_inf_nan=False, description="seconds for one trial"
+    )
+    memories: tuple[Memory, ...] = Field(
+        default=(), description="what is known of the person, for criteria about turns"
+    )
+    expects_refusal: StrictBool | None = Field(
+        default=None, description="whether the request is harmful, for criteria about turns"
     )
     judge_model: str | ModelOptions | None = Field(
         default=None, description="for judges that name none: PROVIDER:NAME, or an object with parameters"

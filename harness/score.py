@@ -9,6 +9,8 @@ from harness.run_report import CriterionScore, TrialReport, TrialStatus
 from harness.settings import CheckSettings
 from harness.spending import Prices, Usage, usage_of
 from harness.transcript import Json, SandboxLevel, Transcript, weakest
+from harness.turn_figures import KEYS as TURN_KEYS
+from harness.turn_figures import Figures, figures_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class ScoredTrial:
     judge_usage: Usage | None = None
     sandbox: SandboxLevel | None = None
     model_seconds: float | None = None
+    turns_latency_ms: float | None = None
+    figures: Figures = field(default_factory=dict)
 
     def report(self) -> TrialReport:
         """The trial's part of the report as a record."""
@@ -47,7 +51,8 @@ def score_trial(
 ) -> ScoredTrial:
     """A trial that did not finish is an error; one where nothing applies has no score."""
     error = transcript.error
-    scores = () if error else tuple(_scores(transcript, criteria, scoring))
+    judged = () if error else tuple(_judged(transcript, criteria, scoring))
+    scores = tuple(_criterion_score(criterion, verdict) for criterion, verdict in judged)
     broken = [f"{score.name}: {score.reason}" for score in scores if score.status == "error"]
     error = error or ("; ".join(broken) if broken else None)
     score = None if error else _share(scores)
@@ -72,7 +77,19 @@ def score_trial(
     )
     encoded = report.model_dump_json(by_alias=True).encode()
     seconds = sum(attempt["latency_ms"] for attempt in attempts) / 1000 if attempts else None
-    return ScoredTrial(start["seed"], status, score, encoded, usage, judge_usage, sandbox, seconds)
+    latencies = [verdict.latency_ms for criterion, verdict in judged if criterion.key in TURN_KEYS]
+    return ScoredTrial(
+        start["seed"],
+        status,
+        score,
+        encoded,
+        usage,
+        judge_usage,
+        sandbox,
+        seconds,
+        sum(latencies) if latencies else None,
+        figures_of(scores),
+    )
 
 
 def _own_attempts(transcript: Transcript) -> Iterator[dict[str, Json]]:
@@ -87,12 +104,11 @@ def _judges_attempts(scores: Iterable[CriterionScore]) -> Iterator[dict[str, Jso
             yield from score.evidence.get("attempts", ())
 
 
-def _scores(
+def _judged(
     transcript: Transcript, criteria: Sequence[Criterion], scoring: Scoring
-) -> Iterator[CriterionScore]:
+) -> Iterator[tuple[Criterion, Verdict]]:
     for index, criterion in enumerate(criteria):
-        verdict = scoring.judged.get(index) or _judge(criterion, transcript, scoring.settings)
-        yield _criterion_score(criterion, verdict)
+        yield criterion, scoring.judged.get(index) or _judge(criterion, transcript, scoring.settings)
 
 
 def _judge(criterion: Criterion, transcript: Transcript, settings: CheckSettings) -> Verdict:

@@ -5,8 +5,9 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictInt, ValidationError
+from pydantic import Field, StrictInt, ValidationError, field_validator
 
+from harness.dimension import check_weights
 from harness.errors import Place, Problems, SynthesisError
 from harness.problems import from_validation
 from harness.records import Record
@@ -47,11 +48,31 @@ class EvalSettings(Record):
     keep_workspaces: Literal["always", "failed", "never"] = "always"
 
 
+class TurnSettings(Record):
+    """How the dimensions of a turn make one score, and when it is good enough."""
+
+    language: str = Field(default="en", min_length=2)
+    weights: dict[str, Share] = Field(
+        default={}, description="by dimension; those not named keep theirs, and all together are 1"
+    )
+    pass_at: Share = 0.85
+    warn_below: Share = 0.75
+    changed_beyond: Share = Field(default=0.05, description="of two overall scores, what is a change")
+
+    @field_validator("weights")
+    @classmethod
+    def _known_and_whole(cls, weights: dict[str, float]) -> dict[str, float]:
+        if weights:
+            check_weights(weights)
+        return weights
+
+
 class Settings(Record):
     """The whole project file."""
 
     check: CheckSettings = CheckSettings()
     eval: EvalSettings = EvalSettings()
+    turns: TurnSettings = TurnSettings()
     prices: dict[str, Price] = Field(
         default={}, description='of a million tokens, by model: [prices."openai:gpt-4o-mini"]'
     )

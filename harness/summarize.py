@@ -9,6 +9,7 @@ from harness.scenario import Scenario
 from harness.score import ScoredTrial
 from harness.spending import Usage, total
 from harness.transcript import weakest
+from harness.turn_figures import added, summaries
 
 
 @dataclass(frozen=True)
@@ -79,4 +80,5 @@ def summarize(
         usage=total([*(trial.usage for trial in trials), unscored]),
         judge_usage=total(trial.judge_usage for trial in trials),
         sandbox=weakest(trial.sandbox for trial in trials),
+        dimensions=summaries(added(trial.figures for trial in trials)),
     )

@@ -9,7 +9,8 @@ from recorded import exchange
 from harness.criteria.judge import Judge
 from harness.criterion import Verdict
 from harness.errors import Place, Problems, SynthesisError
-from harness.judging import JudgeChoice, Judging
+from harness.facts import ScenarioFacts
+from harness.judging import Judging
 from harness.models import Models
 from harness.rubric import RubricReader
 from harness.transcript import Json, Transcript
@@ -35,7 +36,7 @@ def read(**definition: Json) -> Judge:
 def judge_on(base_url: str, options: dict[str, Json] | None = None, **definition: Json) -> Judge:
     """A judge that is asked on this server."""
     model = {"model": "openai:judge", "base_url": base_url, **(options or {})}
-    return read(judge_model=model, **definition).settle(JudgeChoice(), PLACE)
+    return read(judge_model=model, **definition).settle(ScenarioFacts(), PLACE)
 
 
 def verdicts(

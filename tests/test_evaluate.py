@@ -290,7 +290,7 @@ def test_two_runs_under_two_hash_seeds_give_the_same_bytes(tmp_path: Path) -> No
         )  # fmt: skip
         head, timing = (out / "report.json").read_bytes().rsplit(b'"timing":', 1)
         assert set(json.loads(timing.rstrip()[:-1])) == {
-            "started", "seconds", "trials_seconds", "model_seconds",
+            "started", "seconds", "trials_seconds", "model_seconds", "turns_latency_ms",
         }  # fmt: skip
         reports.append(head)
         transcripts.append({path.name: path.read_bytes() for path in sorted((out / "transcripts").iterdir())})

@@ -13,7 +13,7 @@ from harness import schema
 from harness.criteria.judge import Judge
 from harness.endpoint import ModelAccess
 from harness.errors import SynthesisError
-from harness.judging import JudgeChoice
+from harness.facts import ScenarioFacts
 from harness.model import ModelOptions
 
 KEY = {"OPENAI_API_KEY": "k" * 20, "ANTHROPIC_API_KEY": "k" * 20}
@@ -24,7 +24,7 @@ def settled(
     judge: Judge, scenario_judge: str | ModelOptions | None = None, *, confined: bool = False, **access: Any
 ) -> Judge:
     chosen = ModelAccess(**{"environment": KEY, **access})
-    return judge.settle(JudgeChoice(chosen, scenario_judge, confined), PLACE)
+    return judge.settle(ScenarioFacts(chosen, scenario_judge, confined), PLACE)
 
 
 def refusal(judge: Judge, scenario_judge: str | ModelOptions | None = None, **more: Any) -> str:

@@ -179,6 +179,7 @@ def test_the_figures(tmp_path: Path) -> None:
         "usage": None,
         "judge_usage": None,
         "sandbox": None,
+        "dimensions": {},
     }
 
 

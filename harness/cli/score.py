@@ -60,6 +60,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
             data_only=data_only,
             criteria_only=True,
             judge=arguments.judge_access(os.environ, offline=True),
+            turns=settings.turns,
             warn=complain,
         ),
     )

@@ -8,10 +8,11 @@ from pydantic import Field, PrivateAttr, StrictInt, field_validator, model_valid
 from harness.criterion import Criterion, Verdict
 from harness.endpoint import Endpoint
 from harness.errors import Place, SynthesisError
+from harness.facts import ScenarioFacts
 from harness.inquiry import Inquiry
 from harness.judge_answer import Reading
 from harness.judge_prompt import judge_messages, prompt_hash
-from harness.judging import JudgeChoice, Judging
+from harness.judging import Judging
 from harness.judgments import JudgeAnswer, Judgment, JudgmentKey, Judgments
 from harness.model import ModelOptions, ScriptedModel, split_name
 from harness.problems import shown
@@ -64,18 +65,18 @@ class Judge(Criterion):
         """Who judges, once it is settled; a script has no name."""
         return "scripted" if self._endpoint is None else self._endpoint.model
 
-    def settle(self, choice: JudgeChoice, place: Place) -> Self:
+    def settle(self, facts: ScenarioFacts, place: Place) -> Self:
         """The criterion's own model, else the scenario's, else the command line's; kept in its definition."""
-        options = _chosen(self.judge_model, choice.model, choice.access.model)
+        options = _chosen(self.judge_model, facts.judge_model, facts.judges.model)
         if options.model is None:
             fix = 'give it a "judge_model", or name one with --judge-model or in SYNTHESIS_JUDGE_MODEL'
             raise SynthesisError(f'no model judges "{shown(self.label)}"', where=place, fix=fix)
-        if choice.confined and options.base_url is not None:
+        if facts.confined and options.base_url is not None:
             fix = "name the server with --judge-base-url, or run without --data-only"
             raise SynthesisError("a file names the server of a judge", where=place, fix=fix)
         if isinstance(options.model, ScriptedModel):
             return self.model_copy(update={"judge_model": options})
-        endpoint = _endpoint(options, choice, place)
+        endpoint = _endpoint(options, facts, place)
         options = options.model_copy(update=endpoint.identity())
         alone = options.model_fields_set == {"model"}
         settled = self.model_copy(update={"judge_model": endpoint.model if alone else options})
@@ -160,9 +161,9 @@ def _given(options: str | ModelOptions | None) -> dict[str, Json]:
     return {name: value for name, value in fields.items() if (name, value) != ("model", None)}
 
 
-def _endpoint(options: ModelOptions, choice: JudgeChoice, place: Place) -> Endpoint:
+def _endpoint(options: ModelOptions, facts: ScenarioFacts, place: Place) -> Endpoint:
     try:
-        return choice.access.endpoint(options, place)
+        return facts.judges.endpoint(options, place)
     except ValueError as error:
         fix = "mend judge_model of the scenario, or --judge-model"
         raise SynthesisError(str(error), where=place, fix=fix) from error

@@ -32,6 +32,8 @@ def render(outcome: RunOutcome, console: "Console", again: str | None = None) ->
     console.print(_table(outcome.rows))
     _print_worst(outcome.rows, console)
     summary = outcome.summary
+    if summary.dimensions:
+        console.print(_dimension_table(summary))
     console.print(_headline(summary), style="bold")
     for result in outcome.decision.thresholds:
         console.print(_threshold_line(result), style="green" if result.held else "red")
@@ -75,6 +77,23 @@ def _table(rows: Sequence[ScenarioScores]) -> "Table":
         )  # fmt: skip
     if len(rows) > SHOWN_SCENARIOS:
         table.add_row(f"… and {len(rows) - SHOWN_SCENARIOS} more, none worse", *[""] * 5)
+    return table
+
+
+def _dimension_table(summary: RunSummary) -> "Table":
+    """In the order of the report: critical issues first."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("dimension")
+    for heading in ("turns", "mean", "worst", "critical", "errors", "warnings"):
+        table.add_column(heading, justify="right")
+    for name, found in summary.dimensions.items():
+        style = "red" if found.critical or found.error else "yellow" if found.warning else ""
+        figures = (_number(found.mean), _number(found.worst))
+        counts = (str(found.critical), str(found.error), str(found.warning))
+        table.add_row(one_line(name, 40), str(found.turns), *figures, *counts, style=style)
     return table
 
 
