@@ -111,6 +111,10 @@ class EvaluationRequest:
     def _note_ignored_model(self, plan: Plan) -> Iterator[str]:
         """A scenario's own subject wins over --model, which is easily overlooked."""
         ignoring = [scenario for scenario in plan.scenarios if not _takes_given_model(scenario)]
+        fixed = [scenario for scenario in plan.scenarios if scenario.definition.fixed_subject]
+        if self.models.override_subject and fixed:
+            keep = "keeps its subject, which is" if len(fixed) == 1 else "keep their subjects, which are"
+            yield f"{counted(len(fixed), 'scenario')} of {len(plan.scenarios)} {keep} part of the question"
         if self.models.model is None or self.models.override_subject or not ignoring:
             return
         bring = "brings a subject of its own" if len(ignoring) == 1 else "bring subjects of their own"

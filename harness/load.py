@@ -9,10 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness import plugins
 from harness.criterion import Criterion
 from harness.endpoint import ModelAccess
-from harness.errors import Place, Problems, SynthesisError, words_of
+from harness.errors import Place, Problems, SynthesisError
 from harness.facts import ScenarioFacts
 from harness.json_file import read_json
 from harness.judging import settle_criteria
@@ -23,6 +22,7 @@ from harness.scenario import Base64Bytes, Fixture, Scenario, ScenarioDefinition,
 from harness.scenario_paths import scenario_files
 from harness.settings import TurnSettings
 from harness.subject import FileText, ScenarioFolder, Subject, SubjectError
+from harness.subject_reader import asks_model, read_subject, subject_maker
 from harness.trusted import load_python
 from harness.workspace import clashing_fixtures, fixture_problem
 
@@ -144,7 +144,7 @@ class _FileLoader:
         if isinstance(raw, dict) and isinstance(raw.get("rubric"), list):
             list(self._rubrics.read(raw["rubric"], place / "rubric"))
         if isinstance(raw, dict) and isinstance(raw.get("subject"), dict) and not self._options.criteria_only:
-            self._read_subject(raw["subject"], place / "subject")
+            self._read_subject(raw["subject"], place / "subject", self._folder)
 
     def _scenario(self, definition: ScenarioDefinition, place: Place) -> Scenario | None:
         before = len(self._problems)
@@ -179,7 +179,8 @@ class _FileLoader:
         )
 
     def _subject(self, definition: ScenarioDefinition, place: Place) -> Subject | SubjectMaker | None:
-        given = self._overridden(definition.subject)
+        folder = self._folder.fixed() if definition.fixed_subject else self._folder
+        given = definition.subject if definition.fixed_subject else self._overridden(definition.subject)
         if given is None:
             if self._options.access.model is None:
                 fix = (
@@ -189,21 +190,21 @@ class _FileLoader:
                 return None
             given = {"type": "chat"}
         if isinstance(given, dict):
-            return self._read_subject(given, place)
+            return self._read_subject(given, place, folder)
         if not self._trusted:
             self._add("a subject is an object", place, 'write {"type": …}')
             return None
-        return _maker(given, place, self._folder)
+        return subject_maker(given, place, folder)
 
     def _overridden(self, given: Any) -> Any:
         """With --override-subject the model talks itself; one that was to have gates keeps them."""
-        if not self._options.access.override or (isinstance(given, dict) and _asks_model(given)):
+        if not self._options.access.override or (isinstance(given, dict) and asks_model(given)):
             return given
         return None
 
-    def _read_subject(self, given: dict[str, Any], place: Place) -> Subject | None:
+    def _read_subject(self, given: dict[str, Any], place: Place, folder: ScenarioFolder) -> Subject | None:
         try:
-            return read_subject(given, place, self._folder, trusted=self._trusted)
+            return read_subject(given, place, folder, trusted=self._trusted)
         except SynthesisError as found:
             self._problems.extend(found.problems if isinstance(found, Problems) else [found])
             return None
@@ -250,56 +251,5 @@ class _FileLoader:
         self._problems.append(SynthesisError(what, where=where, fix=fix))
 
 
-def _asks_model(given: dict[str, Any]) -> bool:
-    name = given.get("type")
-    return name in plugins.names("subjects") and subject_type(str(name)).asks_model
-
-
-def subject_type(name: str) -> type[Subject]:
-    """The subject that lives in `subjects/<name>.py`."""
-    return plugins.only_class("subjects", name, Subject)
-
-
-def read_subject(given: dict[str, Any], place: Place, folder: ScenarioFolder, *, trusted: bool) -> Subject:
-    """A subject from its definition; raises all that is wrong with it."""
-    name = given.get("type")
-    if not isinstance(name, str) or name not in plugins.names("subjects"):
-        known = ", ".join(plugins.names("subjects"))
-        what = '"type" is missing' if name is None else f'unknown type "{shown(name)}"'
-        raise Problems([SynthesisError(what, where=place, fix=f"use one of: {known}")])
-    kind = subject_type(name)
-    if (kind.code and not trusted) or (kind.starts_programs and folder.confined):
-        need = "trusted Python (.py)" if kind.code else "a run without --data-only"
-        raise Problems(
-            [SynthesisError(f'a "{name}" subject needs {need}', where=place, fix="use another type here")]
-        )
-    try:
-        subject = kind.model_validate({key: value for key, value in given.items() if key != "type"})
-        return subject.settle(folder, place)
-    except ValidationError as error:
-        raise Problems(from_validation(error, kind, place)) from error
-
-
 def _never_asked(scenario: Scenario, seed: int) -> Subject:
     raise SubjectError("subject", f"{scenario.name} was loaded for its criteria, not to run seed {seed}")
-
-
-def _maker(given: Callable[..., Any], place: Place, folder: ScenarioFolder) -> SubjectMaker:
-    def make(scenario: Scenario, seed: int) -> Subject:
-        try:
-            made = given(scenario, seed)
-            if isinstance(made, Subject):
-                return made.settle(folder, place)
-            if isinstance(made, dict):
-                return read_subject(made, place, folder, trusted=True)
-        except SubjectError:
-            raise
-        except SynthesisError as error:
-            found = error.problems if isinstance(error, Problems) else (error,)
-            said = "; ".join(f"{problem.where}: {problem.what}" for problem in found)
-            raise SubjectError("subject", said) from error
-        except (Exception, SystemExit) as error:
-            raise SubjectError(type(error).__name__, words_of(error)) from error
-        raise SubjectError("subject", f"the function gave {type(made).__name__}, not a subject")
-
-    return make

@@ -146,6 +146,8 @@ def _covers(seeds: Sequence[int], entry: RecordedScenario) -> bool:
 def earlier(trial: Trial, place: RunDirectory) -> tuple[Why, Transcript | None]:
     """What an earlier run left of a trial, where it can stand as it is, or why it has to be run."""
     path = place.transcript(trial)
+    if _stands(trial, place.aside(trial)):
+        place.bring_back(trial)
     if not path.is_file():
         return "new", None
     try:
@@ -156,6 +158,15 @@ def earlier(trial: Trial, place: RunDirectory) -> tuple[Why, Transcript | None]:
         cut = transcript.end is None or transcript.end["reason"] == "interrupted"
         return "unfinished" if cut else "failed", None
     return ("kept", transcript) if _same_inputs(trial, transcript) else ("changed", None)
+
+
+def _stands(trial: Trial, path: Path) -> bool:
+    """Whether a transcript that was set aside for another subject's is wanted again."""
+    try:
+        transcript = read_transcript(path) if path.is_file() else None
+    except SynthesisError:
+        return False
+    return transcript is not None and transcript.finished and _same_inputs(trial, transcript)
 
 
 def _same_inputs(trial: Trial, transcript: Transcript) -> bool:

@@ -81,6 +81,7 @@ async def _worker(waiting: Iterator[Trial], options: RunOptions, listener: Liste
 
 async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
     """One trial from its first event to its last; whatever goes wrong is in the transcript."""
+    earlier = options.place.set_aside(trial)
     recorder = Recorder(options.place.transcript(trial), options.models.redactor)
     limit = asyncio.timeout(options.seconds_for(trial))
     try:
@@ -105,6 +106,8 @@ async def run_trial(trial: Trial, options: RunOptions) -> Transcript:
             _fail(recorder, "timeout" if kind == "timeout" else "error", kind, words_of(error))
     finally:
         transcript = recorder.close()
+        if earlier is not None:
+            options.place.settle(trial, transcript)
     return transcript
 
 

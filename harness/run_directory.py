@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.errors import SynthesisError
 from harness.plan import Trial
+from harness.transcript import Transcript
 
 REPORT = "report.json"
 _TRANSCRIPTS = "transcripts"
@@ -36,6 +37,29 @@ class RunDirectory:
     def transcript(self, trial: Trial) -> Path:
         """The transcript of one trial."""
         return self.path / _TRANSCRIPTS / f"{trial.name}.jsonl"
+
+    def set_aside(self, trial: Trial) -> Path | None:
+        """Move an earlier transcript of the trial out of the way, until the new one has something to say."""
+        path = self.transcript(trial)
+        with suppress(OSError):  # where it cannot be moved, it cannot be written over either
+            return path.replace(self.aside(trial)) if path.is_file() else None
+        return None
+
+    def aside(self, trial: Trial) -> Path:
+        """Where an earlier transcript waits."""
+        return self.path / _TRANSCRIPTS / f"{trial.name}.jsonl.earlier"
+
+    def settle(self, trial: Trial, transcript: Transcript) -> None:
+        """An earlier answer is given up for a new one, never for none: going on may still want it."""
+        with suppress(OSError):
+            if any(transcript.of_type("assistant")):
+                self.aside(trial).unlink()
+            elif transcript.end is None or transcript.end["reason"] == "interrupted":
+                self.bring_back(trial)
+
+    def bring_back(self, trial: Trial) -> None:
+        """The earlier transcript stands again."""
+        self.aside(trial).replace(self.transcript(trial))
 
     def transcript_name(self, trial: Trial) -> str:
         """The transcript's path as reports give it: relative to the run, with /."""

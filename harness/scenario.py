@@ -59,6 +59,9 @@ class ScenarioDefinition(Record):
     judge_model: str | ModelOptions | None = Field(
         default=None, description="for judges that name none: PROVIDER:NAME, or an object with parameters"
     )
+    fixed_subject: StrictBool = Field(
+        default=False, description="the subject is part of the question: --override-subject leaves it alone"
+    )
     subject: dict[str, Json] | SkipJsonSchema[Callable[..., Any]] | None = None
     rubric: tuple[Any, ...] = Field(min_length=1)
 

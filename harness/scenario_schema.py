@@ -6,9 +6,9 @@ from pydantic import BaseModel
 
 from harness import plugins
 from harness.criterion import CheckerOptions, Criterion
-from harness.load import subject_type
 from harness.rubric import RubricFile, criterion_type
 from harness.scenario import ScenarioDefinition
+from harness.subject_reader import subject_type
 
 Schema = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 import random
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
@@ -91,6 +91,10 @@ class ScenarioFolder:
     path: Path
     confined: bool = False
     access: ModelAccess = field(default_factory=ModelAccess)
+
+    def fixed(self) -> "ScenarioFolder":
+        """For a subject that the command line does not replace."""
+        return replace(self, access=replace(self.access, override=False))
 
     def read(self, name: str, place: Place) -> bytes:
         """The bytes of a file named at a place in the scenario file."""

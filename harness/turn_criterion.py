@@ -57,7 +57,7 @@ class TurnCriterion(Criterion):
 
     def evaluations(self, transcript: Transcript) -> dict[int, TurnEvaluation]:
         """Each chosen turn by its number, counted from 1."""
-        from harness.turn_evaluator import evaluate_turn
+        from harness import evaluate_turn
 
         tools = _tools_by_turn(transcript)
         return {

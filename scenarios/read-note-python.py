@@ -40,6 +40,7 @@ scenarios = [
         "name": "read-note-python",
         "description": "As read-note, with a subject that is made for each seed.",
         "tags": ["agent", "files", "children"],
+        "fixed_subject": True,
         "prompt": "Read note.txt and answer with its first line.",
         "fixtures": {"note.txt": "alpha\nbeta\n"},
         "subject": reader,

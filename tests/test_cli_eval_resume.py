@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from faulty_server import Behaviour, FaultyServer, Request, ok, status
 from scenario_files import report_of, scenario, synthesis, trials, write
 
 from harness import evaluate
@@ -175,3 +176,24 @@ def test_interrupted_trials_are_called_unfinished(folder: Path) -> None:
     result = synthesis("eval", "--resume", "run", cwd=folder)
     assert "1 trial run again: unfinished" in result.stderr
     assert "ended in an error" not in result.stderr
+
+
+def test_a_wrong_model_on_the_way_loses_no_answer_that_was_paid_for(tmp_path: Path) -> None:
+    def play(request: Request) -> Behaviour:
+        return ok("a paid answer") if request.body["model"] == "right" else status(404)
+
+    write(tmp_path / "s.json", {**scenario("talk", seeds=4, rubric=[{"contains": "paid"}]), "subject": None})
+
+    def evaluate(model: str, *more: str) -> int:
+        options = ("--model", f"openai:{model}", "--base-url", server.base_url, *more)
+        return synthesis("eval", "s.json", *options, cwd=tmp_path).returncode
+
+    with FaultyServer(play) as server:
+        assert evaluate("right", "--out", "run") == 0
+        before = {path.name: path.read_bytes() for path in (tmp_path / "run" / "transcripts").iterdir()}
+        assert evaluate("wrong", "--resume", "run") == 1
+        asked = len(server.requests)
+        assert evaluate("right", "--resume", "run") == 0
+        assert len(server.requests) == asked
+    after = {path.name: path.read_bytes() for path in (tmp_path / "run" / "transcripts").iterdir()}
+    assert after == before

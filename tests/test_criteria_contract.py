@@ -8,9 +8,9 @@ import pytest
 
 from harness import plugins
 from harness.criterion import Criterion
-from harness.load import subject_type
 from harness.rubric import criterion_type, scoring_keys
 from harness.subject import Subject
+from harness.subject_reader import subject_type
 
 CRITERIA = plugins.own("criteria")
 SUBJECTS = plugins.own("subjects")

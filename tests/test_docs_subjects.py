@@ -9,7 +9,7 @@ import pytest
 from subject_trials import Outcome, run
 
 from harness import plugins
-from harness.load import subject_type
+from harness.subject_reader import subject_type
 from harness.subjects import command
 
 PAGE = (Path(__file__).parent.parent / "docs" / "subjects.md").read_text("utf-8")

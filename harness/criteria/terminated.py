@@ -14,5 +14,12 @@ class Terminated(Criterion):
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """Compare how it ended with what was asked."""
-        ended = "ended as it should" if transcript.terminated else "did not end as it should"
+        ended = "ended as it should"
+        if not transcript.terminated:
+            ended = f"did not end as it should{_why(transcript)}"
         return Verdict.when(transcript.terminated is self.terminated, f"the run {ended}", f"the run {ended}")
+
+
+def _why(transcript: Transcript) -> str:
+    ward = transcript.end and transcript.end.get("ward")
+    return f": its ward {ward} ended it" if ward else ""
