@@ -7,7 +7,6 @@ from typing import Literal
 
 from harness.box import ShellBox
 from harness.confined import ConfinedFolder
-from harness.errors import SubjectError
 from harness.gate import Bench, Gate, GateError, gate_fields
 from harness.gates.cast import Cast
 from harness.hands import Hands
@@ -17,6 +16,7 @@ from harness.sandbox import Sandbox
 from harness.speaker import ScriptedSpeaker, ServedSpeaker, Speaker
 from harness.subject import Context
 from harness.transcript import Json, Medium
+from harness.ward_clock import WardClock
 from harness.wards import Ward, Wards
 
 
@@ -59,6 +59,8 @@ class Actor:
     speaker: Speaker
     stage: Stage
     parent: int | None = None
+    above: WardClock | None = None
+    """The clock of whoever cast it."""
     history: list[Message] = field(default_factory=list)
     said: str = ""
 
@@ -75,19 +77,16 @@ class Actor:
         """Work on one message until `done`, or until a ward ends it."""
         self._hands.finished, self._hands.result, self.said = False, None, ""
         self._hear(Message("user", message))
-        limit = asyncio.timeout(self.part.wards.max_seconds)
+        self._clock = WardClock(self.part.wards.max_seconds, self.above)
         try:
-            async with limit:
+            async with self._clock.running():
                 for _ in range(self.part.wards.max_turns):
                     await self._turn()
                     if self._hands.finished:
                         return Outcome(self._hands.result, self.said)
         except TimeoutError:
-            if not limit.expired():
+            if not self._clock.expired:
                 raise
-            if self.speaker.trouble is not None:
-                what = f"max_seconds passed while the model was asked again: {self.speaker.trouble}"
-                raise SubjectError("timeout", what) from None
             return Outcome(None, self.said, "max_seconds")
         return Outcome(None, self.said, "max_turns")
 
@@ -101,12 +100,14 @@ class Actor:
     async def _turn(self) -> None:
         system = "\n\n".join(part for part in (self.part.system, self._medium.brief()) if part)
         messages = (Message("system", system), *self.history)
-        answer = await self.speaker.answer(messages, self._medium.tools())
+        with self._clock.standing_still():
+            answer = await self.speaker.answer(messages, self._medium.tools())
         step = self._medium.step(answer)
         self.said = step.text
         self.stage.context.recorder.assistant(
             step.text, code=step.code, medium=self.part.medium, parent=self.parent
         )
+        await self._clock.charge(self.speaker.seconds)
         calls = tuple(map(_told_again, answer.calls)) if self._medium.tools() else ()
         if answer.text or calls:  # a server refuses a message with nothing in it
             self.history.append(Message("assistant", answer.text, calls))
@@ -127,7 +128,7 @@ class Actor:
         number = recorder.child_start(cast.medium, cast.prompt, self.parent)
         if isinstance(speaker, ServedSpeaker):
             speaker.asker = self.stage.context.child_asker(number)
-        child = Actor(part, speaker, self.stage, number)
+        child = Actor(part, speaker, self.stage, number, self._clock)
         reason: Literal["done", "error", "interrupted"] | Ward = "error"
         result: Json = None
         try:
@@ -137,8 +138,10 @@ class Actor:
             reason = "interrupted"
             raise
         finally:
-            recorder.child_end(number, reason, terminated=reason == "done", result=result)
-            await child.close()
+            try:
+                recorder.child_end(number, reason, terminated=reason == "done", result=result)
+            finally:
+                await child.close()
         if reason != "done":
             raise GateError(f"the child was ended by its ward {reason} before it was done")
         return result

@@ -1,6 +1,6 @@
 """Whoever answers as the model of one conversation: a server, or a script."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from harness.attempt import Asker, Attempt
@@ -13,9 +13,8 @@ from harness.models import Models
 class Speaker(Protocol):
     """One side of a conversation."""
 
-    @property
-    def trouble(self) -> str | None:
-        """Why the last attempt at asking it, or a child's, failed; none where that was answered."""
+    seconds: float
+    """How long its last answer took, waits and failed attempts not counted."""
 
     async def answer(self, messages: tuple[Message, ...], tools: tuple[Tool, ...] = ()) -> Answer:
         """What it says next; raises SubjectError where it cannot."""
@@ -29,25 +28,16 @@ class ServedSpeaker:
     endpoint: Endpoint
     options: ModelOptions
     asker: Asker
-    failed: list[str] = field(default_factory=list)
-    """Failures since the last answer after which it was asked again; children share the list."""
-
-    @property
-    def trouble(self) -> str | None:
-        """A ward that ends it now would blame the model for its server."""
-        return self.failed[-1] if self.failed else None
+    seconds: float = 0.0
 
     async def answer(self, messages: tuple[Message, ...], tools: tuple[Tool, ...] = ()) -> Answer:
         """Ask, with as many attempts as it takes."""
         question = Question(messages, self.options, tools, self.asker.seed)
         asker = replace(self.asker, attempted=self._attempted)
-        answer = await self.models.ask(question, self.endpoint, asker)
-        self.failed.clear()
-        return answer
+        return await self.models.ask(question, self.endpoint, asker)
 
     def _attempted(self, attempt: Attempt) -> None:
-        if attempt.error is not None and attempt.wait_ms is not None:
-            self.failed.append(attempt.error)
+        self.seconds = attempt.latency_ms / 1000
         self.asker.attempted(attempt)
 
 
@@ -60,7 +50,7 @@ class ScriptedSpeaker:
     seed: int
     said: int = 0
     cast: int = 0
-    trouble: None = None
+    seconds: float = 0.0
 
     @classmethod
     def of(cls, model: ScriptedModel, seed: int) -> "ScriptedSpeaker":

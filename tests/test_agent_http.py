@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from agents import Definition, of_type, outline, perform, results
-from faulty_server import Behaviour, FaultyServer, Request, ToolCall, hang, ok, status
+from faulty_server import Behaviour, FaultyServer, Request, ToolCall, hang, later, ok, status
 from local_model import LocalModel
 from scenario_files import report_of, synthesis, write
 from subject_trials import scenario
@@ -346,33 +346,36 @@ def test_a_server_that_refuses_in_the_middle_is_an_error_and_no_score(
     assert outcome.report.summary.mean is None
 
 
-def test_a_ward_that_falls_while_the_server_is_busy_is_an_error_and_no_score(tmp_path: Path) -> None:
-    busy = status(429, headers={"Retry-After": "300"})
-    with FaultyServer([calls(READ), busy]) as server:
-        subject = served(server, gates=["read_file"], wards={"max_seconds": 0.5})
-        outcome = perform(tmp_path, subject, timeout=1000)
-    kind, said = outcome.error()
-    assert kind == "timeout"
-    assert said.startswith("max_seconds passed while the model was asked again: 429")
-
-
-@pytest.mark.parametrize("own", [0.5, 60])
-def test_so_it_is_for_a_child(own: float, tmp_path: Path) -> None:
-    cast = ToolCall("cast", {"prompt": "Go.", "wards": {"max_seconds": 0.5}}, "c")
-    busy = status(429, headers={"Retry-After": "300"})
-    with FaultyServer([calls(cast), busy]) as server:
-        subject = served(server, gates=["cast"], wards={"max_seconds": own})
-        outcome = perform(tmp_path, subject, timeout=1000)
+@pytest.mark.parametrize("ward", [0.3, 60])
+def test_a_server_that_hangs_is_an_error_and_no_score_whatever_the_ward(ward: float, tmp_path: Path) -> None:
+    with FaultyServer([calls(READ), hang()]) as server:
+        subject = served(server, gates=["read_file"], wards={"max_seconds": ward})
+        outcome = perform(tmp_path, subject, timeout=1.5)
     assert outcome.error()[0] == "timeout"
 
 
-def test_a_ward_ends_one_whose_model_thinks_too_long(tmp_path: Path) -> None:
-    busy = status(429, headers={"retry-after-ms": "1"})
-    with FaultyServer([busy, calls(READ, text="I look."), hang()]) as server:
-        subject = served(server, gates=["read_file"], wards={"max_seconds": 1})
+def test_so_is_one_that_hangs_for_a_child(tmp_path: Path) -> None:
+    cast = ToolCall("cast", {"prompt": "Go.", "wards": {"max_seconds": 0.3}}, "c")
+    with FaultyServer([calls(cast), hang()]) as server:
+        outcome = perform(tmp_path, served(server, gates=["cast"]), timeout=1.5)
+    assert outcome.error()[0] == "timeout"
+
+
+def test_patience_that_a_server_asks_for_is_not_the_agents_time(tmp_path: Path) -> None:
+    busy = status(429, headers={"retry-after-ms": "700"})
+    with FaultyServer([busy, calls(READ), busy, calls(done("alpha"))]) as server:
+        subject = served(server, gates=["read_file"], wards={"max_seconds": 0.6})
         outcome = perform(tmp_path, subject)
+    assert (outcome.end()["reason"], outcome.end()["result"]) == ("completed", "alpha")
+
+
+def test_a_ward_ends_one_whose_model_thinks_too_long(tmp_path: Path) -> None:
+    with FaultyServer([calls(READ, text="I look."), later(0.8, calls(READ, text="Still."))]) as server:
+        subject = served(server, gates=["read_file"], wards={"max_seconds": 0.7})
+        outcome = perform(tmp_path, subject)
+        assert len(server.requests) == 2
     assert (outcome.end()["reason"], outcome.end()["ward"]) == ("ward", "max_seconds")
-    assert outcome.said() == ["I look."]
+    assert outcome.said() == ["I look.", "Still."]
 
 
 # Children
