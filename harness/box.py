@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import secrets
 import shlex
 import shutil
 import socket
@@ -56,7 +57,6 @@ class CodeBox(Box):
                 turn.allow(_LAST_WORDS)
         if message.run != self._runs:
             return await self.stop(_BROKEN)
-        await program.catch_up()
         return Ran(program.text, message.error, truncated=program.over)
 
     async def stop(self, why: str | None) -> Ran:
@@ -85,8 +85,7 @@ class CodeBox(Box):
             self._lines, self._writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE)
             gates = json.dumps({name: list(fields) for name, fields in self.gates.items()})
             words = (self.sandbox.inside(runner), str(theirs.fileno()), gates)
-            command = [PYTHON, *ISOLATED, *words]
-            program = await self.start(self.sandbox.launch(command, {}, (theirs.fileno(),)))
+            program = await self.start([PYTHON, *ISOLATED, *words], {}, (theirs.fileno(),))
         if not isinstance(await self._next(program), Ended):
             await program.end()  # so that what it said is whole
             raise SubjectError("sandbox", f"Python does not start in it: {program.errors or program.text}")
@@ -116,6 +115,8 @@ class ShellBox(Box):
 
     _waiting: "asyncio.Queue[tuple[Asked, asyncio.Future[bytes]]]" = field(default_factory=asyncio.Queue)
     _connections: set["asyncio.Task[None]"] = field(default_factory=set)
+    _secret: bytes = field(default_factory=lambda: secrets.token_hex().encode(), repr=False)
+    """In a file that other boxes cannot read, where the level holds that; some can reach our socket."""
 
     async def serve(self, source: str, turn: Turn) -> Ran:
         """The command, and every gate it asks for on the way, one at a time."""
@@ -125,9 +126,11 @@ class ShellBox(Box):
             script.write_bytes(text.encode("utf-8", "replace"))
         bash = ["bash", "-c", _CHOOSE, *map(self.sandbox.inside, scripts)]
         async with self._listening():
-            program = await self.start(self.sandbox.launch(bash, self._environment()))
+            program = await self.start(bash, self._environment())
             while (waiting := await program.gives(self._waiting.get())) is not None:
                 asked, answered = waiting
+                if answered.cancelled():
+                    continue
                 answer = await turn.answer(asked)
                 if turn.final:
                     break
@@ -178,10 +181,15 @@ class ShellBox(Box):
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         message = parse_message(await reader.readuntil(b"\n"))
-        if isinstance(message, Asked):
+        if isinstance(message, Asked) and secrets.compare_digest(message.secret.encode(), self._secret):
             answered: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
             self._waiting.put_nowait((message, answered))
-            writer.write(await answered)
+            hung_up = asyncio.ensure_future(_end_of(reader))
+            hung_up.add_done_callback(lambda _: answered.cancel())
+            try:
+                writer.write(await answered)
+            finally:
+                hung_up.cancel()
             await writer.drain()
 
     def _environment(self) -> dict[str, str]:
@@ -189,6 +197,7 @@ class ShellBox(Box):
         folder = self.folder() / "bin"
         if not folder.exists():
             folder.mkdir()
+            (self.folder() / "secret").write_bytes(self._secret)
             shutil.copyfile(_HERE / "box_gate.py", self.folder() / "box_gate.py")
             for name, fields in self.gates.items():
                 words = [PYTHON, *ISOLATED, self.sandbox.inside(self.folder() / "box_gate.py")]
@@ -196,6 +205,12 @@ class ShellBox(Box):
                 (folder / name).write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
                 (folder / name).chmod(0o755)
         return {"PATH": f"{self.sandbox.inside(folder)}:{self.sandbox.path}"}
+
+
+async def _end_of(reader: asyncio.StreamReader) -> None:
+    """There is nothing to be said after a question: whatever comes next is the end of it."""
+    with suppress(ConnectionError):
+        await reader.read(1)
 
 
 def quoted_done(script: str) -> str:

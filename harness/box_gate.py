@@ -1,9 +1,9 @@
 """A gate as a command of the shell.
 
 Started inside a sandbox, with the standard library alone: `python box_gate.py SOCKET GATE FIELDS
-ARGUMENTS…`, where FIELDS is JSON, the names of the arguments. They are given in order, or as `--name
-value`, or all at once as one JSON object. A text comes out as it is, anything else as JSON; a refusal goes
-to stderr, with exit code 1.
+ARGUMENTS…`, where FIELDS is JSON, the names of the arguments, and beside SOCKET lies the file `secret`.
+Arguments are given in order, or as `--name value`, or all at once as one JSON object. A text comes out as it
+is, anything else as JSON; a refusal goes to stderr, with exit code 1.
 """
 
 import json
@@ -56,7 +56,8 @@ def ask(address: str, gate: str, arguments: dict[str, Any]) -> dict[str, Any]:
     os.chdir(os.path.dirname(address))  # noqa: PTH120 - an address of more than 107 bytes cannot be connected to
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(os.path.basename(address))  # noqa: PTH119
-        message = {"gate": gate, "arguments": arguments}
+        with open("secret", encoding="ascii") as file:  # noqa: PTH123 - with as little as can be
+            message = {"gate": gate, "arguments": arguments, "secret": file.read()}
         connection.sendall(json.dumps(message, ensure_ascii=False).encode() + b"\n")
         answer: dict[str, Any] = json.loads(connection.makefile("rb").readline())
     return answer

@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from pydantic import Field, TypeAdapter
 
 from harness.errors import SubjectError
 from harness.problems import shown
-from harness.process import Launch, Program
+from harness.process import Program
 from harness.records import Record
 from harness.sandbox import Sandbox
 from harness.transcript import Json
@@ -46,6 +46,12 @@ class Ran:
     error: str | None = None
     exit_code: int | None = None
     truncated: bool = False
+
+    @property
+    def told(self) -> str:
+        """The output, which says where it was cut."""
+        cut = f"\n(cut after {len(self.output.encode())} bytes)" if self.truncated else ""
+        return self.output + cut
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,8 @@ class Asked(Record):
 
     gate: str
     arguments: dict[str, Json]
+    secret: str = ""
+    """Shows that it is a program of this box, where others can reach us by the same way."""
 
 
 class Ended(Record):
@@ -231,15 +239,13 @@ class Box(ABC):
             number += 1
         return self._own
 
-    async def start(self, launch: Launch) -> Contained:
-        """Once begun it is finished even where we are cancelled: a program nobody knows of is never ended."""
-        starting = asyncio.ensure_future(Contained.start(launch))
+    async def start(
+        self, command: Sequence[str], environment: Mapping[str, str], fds: tuple[int, ...] = ()
+    ) -> Contained:
+        """It sees our folder, and not that of another box, whose gates are not for it."""
+        sandbox = replace(self.sandbox, shown=self.folder())
         try:
-            self.program = await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            with suppress(OSError, ValueError):
-                self.program = await starting
-            raise
+            self.program = await Contained.start(sandbox.launch(command, environment, fds))
         except (OSError, ValueError) as error:
             raise SubjectError("sandbox", f"no program could be started: {error}") from error
         self.program.hang_up()

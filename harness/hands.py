@@ -1,8 +1,10 @@
 """Calling gates on an agent's behalf, and writing down what came of it."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import orjson
 from pydantic import ValidationError
 
 from harness.box import GateAnswer
@@ -11,6 +13,9 @@ from harness.problems import shown
 from harness.record import Sink
 from harness.sandbox import Sandbox
 from harness.transcript import Json
+
+LARGEST = 2**20
+"""Bytes of a call's arguments, as JSON: every call is written down with them."""
 
 
 @dataclass
@@ -29,7 +34,8 @@ class Hands:
 
     async def call(self, name: str, arguments: Json) -> GateAnswer:
         """A gate that is not there gives no observation: it cannot have been used."""
-        self.recorder.gate_call(name, arguments, self.parent)
+        await asyncio.sleep(0)  # gates that never wait would let no limit of time be noticed
+        self.recorder.gate_call(name, _too_large(arguments) or arguments, self.parent)
         kind = self.gates.get(name)
         if kind is None:
             there = ", ".join(self.gates)
@@ -57,9 +63,20 @@ class Hands:
             self.recorder.sandbox(level, network=network, parent=self.parent)
 
 
+def _too_large(arguments: Json) -> str:
+    """Why they are not taken and not written down; empty where they are."""
+    try:
+        size = len(orjson.dumps(arguments))
+    except TypeError:  # what is not JSON, the recorder refuses
+        return ""
+    return f"{size} bytes of arguments are too many, at most {LARGEST} are taken" if size > LARGEST else ""
+
+
 def _checked(kind: type[Gate], name: str, arguments: Json) -> Gate:
     if not isinstance(arguments, dict):
         raise GateError(f"{name}: the arguments are not a JSON object")
+    if why := _too_large(arguments):
+        raise GateError(f"{name}: {why}")
     try:
         return kind.model_validate(arguments)
     except ValidationError as error:

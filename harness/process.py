@@ -52,7 +52,20 @@ class Program(asyncio.SubprocessProtocol):
 
     @classmethod
     async def start(cls, launch: Launch) -> Self:
-        """Start it; raises OSError or ValueError where it cannot be started."""
+        """Start it; raises OSError or ValueError where it cannot be started.
+
+        Once begun it is finished even where we are cancelled, and the program ended: nobody else knows of it.
+        """
+        starting = asyncio.ensure_future(cls._start(launch))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(OSError, ValueError):
+                await (await starting).end()
+            raise
+
+    @classmethod
+    async def _start(cls, launch: Launch) -> Self:
         loop = asyncio.get_running_loop()
         program = cls(launch.max_output)
         # A pipe and not asyncio's own stdin, which is a socket: /dev/stdin cannot be opened on a socket.

@@ -11,12 +11,17 @@ from pydantic import ValidationError
 
 from harness.attempt import Attempt
 from harness.errors import SubjectError, words_of
+from harness.problems import first_mistake
 from harness.secrets import Redactor
-from harness.transcript import VERSION, Json, Medium, Transcript
-from harness.transcript import Attempt as AttemptEvent
+from harness.transcript import VERSION, AttemptEvent, Json, Medium, Transcript
 
-_OURS = frozenset({"type", "scenario", "fingerprint", "medium", "level", "reason"})
+_OURS = frozenset({"type", "scenario", "fingerprint", "medium", "level"})
 """What no subject says, and what others look a trial up by."""
+_OURS_AT_THE_END = _OURS | {"reason"}
+"""Why a child ended is for its subject to say; why the trial did is not."""
+
+MOST_BYTES, MOST_EVENTS = 2**26, 2**16
+"""Of one transcript, which is held in memory as well, where each event takes some kilobytes."""
 
 
 def encode_event(seq: int, kind: str, turn: int, parent: int | None, fields: dict[str, Json]) -> bytes:
@@ -50,13 +55,15 @@ class Recorder:
     """Appends to one transcript, from any thread; after `close`, what still arrives is dropped.
 
     A file that cannot be written raises OSError with the first event and every later one. After `seal` it
-    does not: the error and the end are then kept in memory, so that the trial can be reported.
+    does not: the error and the end are then kept in memory, so that the trial can be reported. A transcript
+    that grows too large raises SubjectError in the same way; the error and the end have room in it always.
     """
 
     def __init__(self, path: Path, redactor: Redactor = Redactor()) -> None:
         self._redactor = redactor
         self._file = -1
         self._unwritable: OSError | None = None
+        self._size = 0
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o644)
         except OSError as error:
@@ -110,9 +117,8 @@ class Recorder:
         try:
             AttemptEvent.model_validate({"seq": 0, "turn": 0, "parent": None, **fields}, strict=True)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = "/".join(map(str, first["loc"]))
-            raise SubjectError("attempt", f"its {where}: {first['msg']}") from error
+            where, what = first_mistake(error)
+            raise SubjectError("attempt", f"its {where}: {what}") from error
         self._write("attempt", fields, parent)
 
     def sandbox(self, level: str, *, network: bool, parent: int | None = None) -> None:
@@ -155,12 +161,16 @@ class Recorder:
             if kind == "child_start":
                 self._children.add(seq)
             if not self._sealed or kind in ("error", "end"):
-                self._append(self._redactor.line(encode_event(seq, kind, self.turn, parent, fields), _OURS))
+                ours = _OURS_AT_THE_END if kind == "end" else _OURS
+                self._append(self._redactor.line(encode_event(seq, kind, self.turn, parent, fields), ours))
             return seq
 
     def _append(self, line: bytes) -> None:
         if not self._open:
             return
+        self._size += len(line)
+        if self._lines and not self._sealed:
+            self._refuse_too_much()
         if self._unwritable is None:
             try:
                 _write_whole(self._file, line)
@@ -170,6 +180,13 @@ class Recorder:
             self._lines.append(line)
         if self._unwritable is not None and not self._sealed:
             raise self._unwritable
+
+    def _refuse_too_much(self) -> None:
+        """Once and for all: were a shorter event taken later, the trial could be scored with a gap in it."""
+        if self._size > MOST_BYTES:
+            raise SubjectError("size", f"its transcript has more than {MOST_BYTES} bytes")
+        if len(self._lines) >= MOST_EVENTS:
+            raise SubjectError("size", f"its transcript has more than {MOST_EVENTS} events")
 
 
 def _write_whole(file: int, line: bytes) -> None:

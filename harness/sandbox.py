@@ -88,19 +88,20 @@ def contains(level: Level) -> Containment:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """Where programs run: `workspace` is theirs, and of `private` the folders `home` and `tmp` are."""
+    """Where programs run: `workspace` is theirs, and of `private` the folders `home` and `tmp` are.
+
+    `shown`, a folder in `private`, can be read as well; where reading is held, nothing else of it can be.
+    """
 
     level: Level
     workspace: Path
     private: Path
     limits: Limits = field(default_factory=Limits)
     network: bool = False
+    shown: Path | None = None
 
     def __post_init__(self) -> None:
-        for name in (
-            "workspace",
-            "private",
-        ):  # a launcher starts in the workspace, where relative ones mislead
+        for name in ("workspace", "private"):  # a launcher starts in the former: relative ones would mislead
             object.__setattr__(self, name, getattr(self, name).absolute())
 
     @property
@@ -170,8 +171,9 @@ class Sandbox:
 
     def _landlock_rules(self) -> str:
         own = [self.workspace, self.private / "home", self.private / "tmp"]
+        shown = [str(self.shown)] if self.shown else []
         rules = {
-            "read": ["/usr", *_ROOT_FOLDERS, *self._etc(), sys.base_prefix, str(self.private)],
+            "read": ["/usr", *_ROOT_FOLDERS, *self._etc(), sys.base_prefix, *shown],
             "write": [*map(str, own), *_DEVICES],
             "network": self.network,
         }
@@ -195,11 +197,15 @@ class Sandbox:
         if not Path(sys.base_prefix).is_relative_to("/usr"):
             yield from ("--ro-bind", sys.base_prefix, sys.base_prefix)
         temporary = str(self.private / "tmp")
-        yield from ("--bind", temporary, "/tmp", "--proc", "/proc")  # noqa: S108 - inside
+        yield from ("--bind", temporary, "/tmp")  # noqa: S108 - inside
+        # Settings of the kernel are for root's number to write, whatever root has given up.
+        yield from ("--proc", "/proc", "--remount-ro", "/proc")
         yield from ("--dev", "/dev", "--bind", temporary, "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
-        yield from ("--bind", str(self.workspace), "/workspace", "--ro-bind", str(self.private), "/private")
-        for name in ("home", "tmp"):
-            yield from ("--bind", str(self.private / name), f"/private/{name}")
+        yield from ("--bind", str(self.workspace), "/workspace")
+        for own in (self.private / "home", self.private / "tmp"):
+            yield from ("--bind", str(own), self.inside(own))
+        if self.shown is not None:
+            yield from ("--ro-bind", str(self.shown), self.inside(self.shown))
         yield from ("--remount-ro", "/", "--chdir", "/workspace", "--")
 
 

@@ -178,6 +178,24 @@ def test_a_function_that_hangs_holds_up_neither_its_trial_nor_the_run(tmp_path: 
     assert b'"ward":"max_seconds"' in (tmp_path / "run" / "transcripts" / "talk-1.jsonl").read_bytes()
 
 
+def test_a_function_that_is_cancelled_can_tidy_up_before_the_trial_ends(tmp_path: Path) -> None:
+    functions = """
+import asyncio
+async def hang(context):
+    try:
+        await asyncio.sleep(300)
+    finally:
+        await asyncio.sleep(0.2)
+        context.recorder.observation("tidied", ok=True, result=None)
+"""
+    subject = agent(turn(call("hang")), done(1), wards={"max_seconds": 0.2})
+    outcome = evaluated(
+        python_file(tmp_path, functions, f"{subject} | {{'gates': [hang]}}"), tmp_path / "run"
+    )
+    assert outcome.end()["ward"] == "max_seconds"
+    assert results(outcome, "tidied") == [(True, None)]
+
+
 def test_a_function_is_offered_with_its_parameters_and_its_docstring() -> None:
     def find(title: str, context: object, most: int = 3) -> list[str]:
         """Find books by title.

@@ -10,7 +10,7 @@ from command_trials import children
 from sandboxes import at_every_level, marked, sandbox
 
 from harness.box import CodeBox, GateAnswer, GateCall, Ran, ShellBox, quoted_done
-from harness.sandbox import Level, strongest
+from harness.sandbox import Level, contains, strongest
 from harness.transcript import Json
 
 GATES = {"echo_back": ("value", "more"), "refuse": (), "done": ("result",)}
@@ -293,9 +293,15 @@ def test_a_forked_child_does_not_speak_for_the_box(tmp_path: Path) -> None:
             echo_back("from the child")
         os.waitpid(child, 0)[1]
     """
-    ran = run_all(code(tmp_path), source, "import os\nchild = os.fork()", "'one answer'", call=desk)
-    assert ran == [Ran("256\n"), Ran(""), Ran("'one answer'\n")]
+    assert run_all(code(tmp_path), source, call=desk) == [Ran("256\n")]
     assert desk.asked == []
+
+
+def test_a_forked_child_does_not_outlive_its_piece_of_code(tmp_path: Path) -> None:
+    """It would say that the piece is over, and be asked the next."""
+    fork = "child = os.fork()\nif child: status = os.waitpid(child, 0)[1]"
+    ran = run_all(code(tmp_path), "import os\nowner = os.getpid()", fork, "os.getpid() == owner, status")
+    assert ran == [Ran(""), Ran(""), Ran("(True, 256)\n")]
 
 
 def test_a_gate_nobody_offered(tmp_path: Path) -> None:
@@ -480,7 +486,7 @@ def test_limits_of_a_command(level: Level, tmp_path: Path) -> None:
 
 @at_every_level
 def test_what_comes_in_by_the_socket_is_a_strangers_too(level: Level, tmp_path: Path) -> None:
-    """Nonsense is not answered, nor more connections than anybody needs; then a gate still is."""
+    """Nonsense is not answered, nor who has no secret, nor more connections than needed; a gate still is."""
     desk = Desk()
     source = r"""
         cat > talk.py <<'END'
@@ -491,7 +497,9 @@ def test_what_comes_in_by_the_socket_is_a_strangers_too(level: Level, tmp_path: 
             one.connect("gates")
             one.sendall(line) if line else None
             return one
-        for line in (b"x\n", b"[]\n", b'{"run": 1, "error": null}\n', b"\xff\n", b'{"gate": "echo_back"}\n'):
+        asked = b'{"gate": "echo_back", "arguments": {}'
+        for line in (b"x\n", b"[]\n", b'{"run": 1, "error": null}\n', b"\xff\n", b'{"gate": "echo_back"}\n',
+                     asked + b"}\n", asked + b', "secret": "\xc3\xbc"}\n'):
             with said(line) as one:
                 print(one.recv(10))
         kept = [said(b"") for _ in range(40)]
@@ -503,7 +511,7 @@ def test_what_comes_in_by_the_socket_is_a_strangers_too(level: Level, tmp_path: 
         echo_back fine
     """
     (ran,) = run_all(shell(tmp_path, level), source, call=desk)
-    assert ran == Ran("b''\n" * 6 + "fine", None, 0)
+    assert ran == Ran("b''\n" * 8 + "fine", None, 0)
     assert desk.asked == [("echo_back", {"value": "fine"})]
 
 
@@ -519,6 +527,46 @@ def test_gates_of_several_commands_at_once_are_answered_one_at_a_time(tmp_path: 
 
     source = "for i in 1 2 3 4; do echo_back $i > out-$i & done; wait; cat out-*"
     assert run_all(shell(tmp_path), source, call=one_at_a_time) == [Ran("1234", None, 0)]
+
+
+def test_a_gate_is_not_called_for_a_command_that_is_gone(tmp_path: Path) -> None:
+    asked = []
+
+    async def slow(name: str, arguments: dict[str, Json]) -> GateAnswer:
+        asked.append(arguments["value"])
+        (tmp_path / "workspace" / "busy").touch()
+        while not (tmp_path / "workspace" / "gone").exists():
+            await asyncio.sleep(0.02)
+        return GateAnswer(ok=True, result="")
+
+    source = """
+        echo_back first & first=$!
+        until test -e busy; do sleep 0.05; done
+        timeout 1 python3 - "${PATH%%:*}" <<'END'
+        import json, os, socket, sys
+        os.chdir(f"{sys.argv[1]}/..")
+        one = socket.socket(socket.AF_UNIX)
+        one.connect("gates")
+        asked = {"gate": "echo_back", "arguments": {"value": "second"}, "secret": open("secret").read()}
+        one.sendall(json.dumps(asked).encode() + b"\\n")
+        one.recv(10)
+        END
+        touch gone
+        wait $first
+        echo_back third
+    """
+    assert run_all(shell(tmp_path), source, call=slow) == [Ran("", None, 0)]
+    assert asked == ["first", "third"]
+
+
+@at_every_level
+def test_what_lies_in_another_box_is_not_seen(level: Level, tmp_path: Path) -> None:
+    box = sandbox(level, tmp_path)
+    first, second = ShellBox(box, GATES), ShellBox(box, GATES)
+    run_all(first, "echo hello")
+    look = 'cat "${PATH%%:*}/../../box-1/command" 2>/dev/null; cat "${PATH%%:*}/../command" | wc -l'
+    (ran,) = run_all(second, look)
+    assert ran == Ran("0\n" if contains(level).reading else "echo hello0\n", None, 0)
 
 
 def test_a_private_folder_with_a_long_name(tmp_path: Path) -> None:

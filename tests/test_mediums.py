@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from agents import agent, call, done, evaluated, of_type, outline, perform, python_file, results, script, turn
-from sandboxes import marked, wait_until
+from sandboxes import at_every_level, marked, sandbox, wait_until
 from scenario_files import command, environment, report_of, synthesis, write
 from subject_trials import Outcome, scenario
 
 from harness.medium import fenced, shown_to_model
-from harness.sandbox import LEVELS, strongest, unavailable
+from harness.sandbox import LEVELS, Level, contains, strongest, unavailable
 
 
 def python(code: str, text: str = "") -> str:
@@ -210,6 +210,46 @@ def test_the_time_that_gates_take_is_not_the_codes(tmp_path: Path) -> None:
     file = python_file(tmp_path, functions, f"{subject} | {{'gates': [wait]}}")
     outcome = evaluated(file, tmp_path / "run")
     assert outcome.end()["result"] == "in time"
+
+
+THIEF = """
+cd "${PATH%%:*}/../.."
+timeout 2 python3 box-1/box_gate.py "$PWD/box-1/gates" write_file '["path", "text"]' stolen.txt byChild
+timeout 2 python3 - <<'END'
+import json, os, pathlib, socket
+secrets = [path.read_text() for path in pathlib.Path.cwd().glob("box-2/secret")]
+assert secrets
+os.chdir("box-1")
+for secret in ({}, {"secret": ""}, {"secret": secrets[0]}):
+    one = socket.socket(socket.AF_UNIX)
+    one.connect("gates")
+    asked = {"gate": "write_file", "arguments": {"path": "stolen.txt", "text": "byChild"}, **secret}
+    one.sendall(json.dumps(asked).encode() + b"\\n")
+    print("heard", one.recv(10))
+END
+"""
+
+
+@at_every_level
+def test_a_child_cannot_use_its_parents_gates(
+    level: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With limits alone it could read the parent's secret, as it can read every file."""
+    sandbox(level, tmp_path)
+    monkeypatch.setattr("harness.subjects.agent.strongest", lambda: level)
+    theft = THIEF if contains(level).reading else THIEF.replace("timeout 2 python3 box-1", ": box-1")
+    child = script({"code": theft}, {"code": "done 1"})
+    arguments = '{"prompt": "Steal.", "medium": "bash", "gates": ["run"]}'
+    code = f"write_file own.txt mine; cast '{arguments}'; list_dir"
+    subject = agent({"code": code}, {"code": "done 1"}, medium="bash",
+                    gates=["write_file", "list_dir", "cast"], children=[child])  # fmt: skip
+    outcome = perform(tmp_path / "trial", subject)
+    assert [name for _, names in results(outcome, "list_dir") for name in names] == ["note.txt", "own.txt"]
+    called = [event["arguments"] for event in of_type(outcome, "gate_call") if event["gate"] == "write_file"]
+    assert called == [{"path": "own.txt", "text": "mine"}]
+    (heard, *_) = [event for event in of_type(outcome, "observation") if event["parent"] is not None]
+    reached = heard["result"]["output"].count("heard b''")
+    assert reached == (0 if contains(level).sockets else 3)
 
 
 # Conversation, in text

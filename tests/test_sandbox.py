@@ -264,6 +264,53 @@ print(["0" * 16 if not any(data) else "some"] * 3)
         assert effective[:2] == ["0" * 16] * 2
 
 
+SETTINGS = """
+import os
+writable, there = [], 0
+def opens(path):
+    try:
+        os.close(os.open(path, os.O_WRONLY))
+    except OSError:
+        return False
+    return True
+for name in ("kernel/core_pattern", "vm/drop_caches"):
+    writable += [name] if opens(f"/proc/sys/{name}") else []
+for folder, folders, files in os.walk("/proc"):
+    folders[:] = [name for name in folders if not name.isdecimal() and name not in ("self", "thread-self")]
+    for path in (f"{folder}/{name}" for name in files):
+        there += 1
+        held = not opens(path) if path.startswith("/proc/sys/") else not os.access(path, os.W_OK)
+        writable += [] if held else [path]
+print(there, writable)
+"""
+
+
+@pytest.mark.parametrize("level", ["landlock", "bubblewrap"])
+def test_no_setting_of_the_kernel_can_be_opened_for_writing(level: Level, tmp_path: Path) -> None:
+    there, _, writable = run(sandbox(level, tmp_path), SETTINGS).output.partition(" ")
+    assert (int(there) > 100) is (level == "bubblewrap")  # under Landlock there is no /proc to be seen
+    assert writable == "[]\n"
+
+
+@at_every_level
+def test_of_the_private_folder_only_what_is_shown_can_be_read(level: Level, tmp_path: Path) -> None:
+    box = sandbox(level, tmp_path)
+    for name in ("ours", "others"):
+        (tmp_path / "private" / name).mkdir()
+        (tmp_path / "private" / name / "file").write_text(name)
+    code = """
+import sys
+for path in sys.argv[1:]:
+    try:
+        print(open(path).read())
+    except OSError:
+        print("held")
+"""
+    words = [box.inside(tmp_path / "private" / name / "file") for name in ("ours", "others")]
+    done = run(replace(box, shown=tmp_path / "private" / "ours"), code, *words)
+    assert done.output.split() == ["ours", "held" if contains(level).reading else "others"]
+
+
 @at_every_level
 def test_memory_is_limited(level: Level, tmp_path: Path) -> None:
     code = """

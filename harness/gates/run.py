@@ -19,5 +19,4 @@ class Run(Gate):
         ran = await bench.box.run(self.command, bench.call or no_gates)
         if ran.error is not None:
             raise GateError(f"{ran.error}\n{ran.output}" if ran.output else ran.error)
-        cut = f"\n(cut after {len(ran.output.encode())} bytes)" if ran.truncated else ""
-        return {"exit_code": ran.exit_code, "output": ran.output + cut}
+        return {"exit_code": ran.exit_code, "output": ran.told}

@@ -43,11 +43,8 @@ class Code(Medium):
             self.box = CodeBox(self.hands.sandbox, fields)
             self.hands.note_sandbox()
         ran = await self.box.run(step.code, self.hands.call)
-        output = (
-            f"{ran.output}\n(cut after {len(ran.output.encode())} bytes)" if ran.truncated else ran.output
-        )
-        self.hands.observe("code", ok=ran.error is None, result={"output": output, "error": ran.error})
-        said = "\n".join(part for part in (output, ran.error) if part) or "(nothing was printed)"
+        self.hands.observe("code", ok=ran.error is None, result={"output": ran.told, "error": ran.error})
+        said = "\n".join(part for part in (ran.told, ran.error) if part) or "(nothing was printed)"
         return [Message("user", shown_to_model(said))]
 
     async def close(self) -> None:

@@ -18,6 +18,9 @@ You then see what it gave. The gates:
 When the task is finished, call the gate `done` with the result."""
 _NOTHING = "Nothing was called. Go on, or call done with the result when the task is finished."
 _TOO_LATE = "not called: done was called before it"
+_TOO_MANY = "not called: too many calls in one answer"
+MOST_CALLS = 128
+"""In one answer."""
 
 
 @dataclass
@@ -44,20 +47,19 @@ class Conversation(Medium):
 
     async def act(self, step: Step) -> list[Message]:
         """An answer for every call, since servers want one."""
-        replies = []
-        for call in step.calls:
-            if self.hands.finished:
-                said = _TOO_LATE
-            else:
-                given = await self.hands.call(call.name, call.arguments)
-                said = shown_to_model(given.result if given.ok else f"error: {given.result}")
-            replies.append(self._reply(call, said))
-        return replies or [Message("user", _NOTHING)]
+        said = [await self._called(call) for call in step.calls[:MOST_CALLS]]
+        said += [_TOO_MANY] * (len(step.calls) - len(said))
+        answered = zip(step.calls, said, strict=True)
+        if self.native and said:
+            return [Message("tool", words, call_id=call.id) for call, words in answered]
+        lines = (f"{call.name or 'That block'} gave:\n{words}" for call, words in answered)
+        return [Message("user", "\n\n".join(lines) or _NOTHING)]
 
-    def _reply(self, call: ToolCall, said: str) -> Message:
-        if self.native:
-            return Message("tool", said, call_id=call.id)
-        return Message("user", f"{call.name or 'That block'} gave:\n{said}")
+    async def _called(self, call: ToolCall) -> str:
+        if self.hands.finished:
+            return _TOO_LATE
+        given = await self.hands.call(call.name, call.arguments)
+        return shown_to_model(given.result if given.ok else f"error: {given.result}")
 
 
 def _call(number: int, block: str) -> ToolCall:

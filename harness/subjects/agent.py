@@ -79,6 +79,11 @@ class Agent(ModelSubject):
         return settled
 
     @property
+    def mediums(self) -> tuple[Medium, ...]:
+        """Those that children may have."""
+        return self._mediums
+
+    @property
     def runs_programs(self) -> bool:
         """Whether anything of it has to be contained."""
         return self.medium != "conversation" or any(kind.contained for kind in self.gate_types().values())
@@ -86,7 +91,7 @@ class Agent(ModelSubject):
     @property
     def may_run_programs(self) -> bool:
         """Whether it or a child that it casts may start one."""
-        return self.runs_programs or ("cast" in self.gates and len(self._mediums) > 1)
+        return self.runs_programs or ("cast" in self.gates and len(self.mediums) > 1)
 
     def gate_types(self) -> dict[str, type[Gate]]:
         """What may be called, by name."""
@@ -130,7 +135,7 @@ class AgentSession:
         private = Path(self.private.name)
         sandbox = Sandbox(level, context.workspace, private, subject.limits, subject.network)
         native = subject.tool_calls == "native"
-        stage = Stage(context, ConfinedFolder(context.workspace), sandbox, native, subject._mediums)
+        stage = Stage(context, ConfinedFolder(context.workspace), sandbox, native, subject.mediums)
         self.actor = Actor(part, speaker, stage)
 
     async def reply(self, message: str) -> Reply:

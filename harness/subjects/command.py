@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -102,20 +102,15 @@ class _CommandSession:
         return sum(message["role"] == "user" for message in self.context.messages)
 
     async def start(self, more: dict[str, str]) -> Program:
-        """Once begun it is finished even where we are cancelled: a program nobody knows of is never ended."""
+        """With a home and an environment of its own, and `more` in the latter."""
         launch = Launch(
             self.subject.arguments(),
             self.context.workspace,
             self._environment() | more,
             self.subject.max_output,
         )
-        starting = asyncio.ensure_future(Program.start(launch))
         try:
-            self.program = await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            with suppress(OSError, ValueError):
-                self.program = await starting
-            raise
+            self.program = await Program.start(launch)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise SubjectError(
