@@ -3,8 +3,13 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from typing import Annotated
 
-from harness.transcript import Json
+from pydantic import AfterValidator, TypeAdapter
+
+from harness.transcript import Count, Json, Milliseconds, Ordinal
+
+_CLOCK_VALUES = frozenset({"latency_ms", "wait_ms"})
 
 
 @dataclass(frozen=True)
@@ -12,19 +17,34 @@ class Attempt:
     """Tokens as the server counted them; `error` is null where it answered; `wait_ms` is to the next try."""
 
     model: str
-    attempt: int
-    status: int | None = None
+    attempt: Ordinal
+    status: Count | None = None
     request_id: str | None = None
-    latency_ms: float = 0.0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    latency_ms: Milliseconds = 0.0
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
     finish: str | None = None
     error: str | None = None
-    wait_ms: float | None = None
+    wait_ms: Milliseconds | None = None
 
     def fields(self) -> dict[str, Json]:
         """As an event has them."""
         return asdict(self)
+
+    def timeless(self) -> dict[str, Json]:
+        """The fields that do not come from the clock."""
+        return {name: value for name, value in self.fields().items() if name not in _CLOCK_VALUES}
+
+
+_ATTEMPTS = TypeAdapter(Attempt)
+
+
+def _read_again(fields: dict[str, Json]) -> dict[str, Json]:
+    return _ATTEMPTS.validate_python(fields).timeless()
+
+
+TimelessFields = Annotated[dict[str, Json], AfterValidator(_read_again)]
+"""An attempt as judgments keep it, checked when it is read from a file; what is left out is null."""
 
 
 @dataclass

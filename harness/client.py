@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from harness.attempt import Attempt
 from harness.endpoint import Endpoint
-from harness.model import Answer, Question
+from harness.model import Answer, Question, ToolCall
 from harness.provider import what_is_wrong
 from harness.retry import asked_to_wait, is_retried
 from harness.secrets import Redactor
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 2**25
 _EXCERPT = 300
+_TOO_DEEP = "the answer is nested too deeply"
 _REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 _NO_ACCESS = frozenset({401, 402})
 _REFUSING = _NO_ACCESS | {403, 404}
@@ -102,7 +103,7 @@ class Client:
             latency_ms=round((time.perf_counter() - began) * 1000, 1),
         )
         if failure is None:
-            return read(endpoint, attempt, payload)
+            return read(endpoint, attempt, payload, self._redactor)
         return Try(replace(attempt, error=failure.message), failure=failure)
 
     async def _post(self, endpoint: Endpoint, body: dict[str, Json]) -> "httpx2.Response":
@@ -146,7 +147,7 @@ class Client:
         try:
             return self._redactor.value(payload), None
         except TypeError:
-            return None, Failure("answer", "the answer is nested too deeply")
+            return None, Failure("answer", _TOO_DEEP)
 
     def _excerpt(self, said: str) -> str:
         """Keys go before it is cut: half a key is not recognised."""
@@ -154,14 +155,16 @@ class Client:
         return flat if len(flat) <= _EXCERPT else f"{flat[:_EXCERPT]}…"
 
 
-def read(endpoint: Endpoint, attempt: Attempt, payload: Json) -> Try:
+def read(endpoint: Endpoint, attempt: Attempt, payload: Json, redactor: Redactor) -> Try:
     """The answer in a response, fresh or recorded."""
     try:
-        answer = endpoint.provider.read(payload)
+        answer = _without_keys(endpoint.provider.read(payload), redactor)
     except ValidationError as error:
         return _unreadable(attempt, what_is_wrong(error))
     except ValueError as error:
         return _unreadable(attempt, str(error))
+    except TypeError:
+        return _unreadable(attempt, _TOO_DEEP)
     tokens = answer.tokens
     attempt = replace(
         attempt,
@@ -170,6 +173,15 @@ def read(endpoint: Endpoint, attempt: Attempt, payload: Json) -> Try:
         finish=answer.finish,
     )
     return Try(attempt, payload, answer)
+
+
+def _without_keys(answer: Answer, redactor: Redactor) -> Answer:
+    """Not only the payload: reading it joins texts and unpacks arguments, where a key can come to light."""
+    calls = tuple(
+        ToolCall(redactor.text(call.id), redactor.text(call.name), redactor.value(call.arguments))
+        for call in answer.calls
+    )
+    return replace(answer, text=redactor.text(answer.text), calls=calls)
 
 
 def _unreadable(attempt: Attempt, why: str) -> Try:

@@ -62,6 +62,7 @@ class ModelAccess:
         """Where to ask; raises what keeps it from being asked, before anything runs."""
         model = self._model(options, place)
         found = provider(split_name(model)[0])
+        _refuse_own_keys(found, options, place / "extra_body")
         base_url = _checked(*self._base_url(options, model, place))
         key = self._key(model, base_url)
         lacks = self._lacks(found, base_url, key)
@@ -70,6 +71,15 @@ class ModelAccess:
             raise SynthesisError(lacks[0], where=model, fix=lacks[1])
         said = "" if lacks is None else f"{lacks[0]}: {lacks[1]}"
         return Endpoint(model, base_url, key, self._hint(model, base_url), said)
+
+    def refuse_strangers_choice(self, options: ModelOptions, place: Place) -> None:
+        """A file from a stranger says neither whom we talk to nor what else is sent there."""
+        if options.base_url is not None:
+            fix = f"name the server with {self.option}, or run without --data-only"
+            raise SynthesisError("a file names a server", where=place / "base_url", fix=fix)
+        if options.extra_body:
+            fix = "remove it, or run without --data-only"
+            raise SynthesisError("a file adds to the request", where=place / "extra_body", fix=fix)
 
     def _model(self, options: ModelOptions, place: Place) -> str:
         model = self.model if self.override and self.model else options.model or self.model
@@ -116,6 +126,15 @@ class ModelAccess:
         if self.environment.get(found.key_variable):
             return f"no key goes to a server that a file names: use {self.option}, or {found.url_variable}"
         return f"set {found.key_variable}"
+
+
+def _refuse_own_keys(found: Provider, options: ModelOptions, place: Place) -> None:
+    """Reports and prices go by the parameters that are named, transcripts by what was said."""
+    taken = sorted(found.own_keys() & set(options.extra_body))
+    if taken:
+        names = ", ".join(f'"{key}"' for key in taken)
+        fix = "remove it; what the request has a key for stands beside extra_body, not in it"
+        raise SynthesisError(f"{names} is not for extra_body", where=place, fix=fix)
 
 
 def _checked(base_url: str, where: Place | str) -> str:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from harness.box import GateAnswer
 from harness.gate import Bench, Gate, GateError
-from harness.problems import shown
+from harness.problems import first_mistake, shown
 from harness.record import Sink
 from harness.sandbox import Sandbox
 from harness.transcript import Json
@@ -80,6 +80,5 @@ def _checked(kind: type[Gate], name: str, arguments: Json) -> Gate:
     try:
         return kind.model_validate(arguments)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        spot = "/".join(map(str, first["loc"]))
-        raise GateError(f"{name}: {spot}: {first['msg']}") from error
+        spot, what = first_mistake(error)
+        raise GateError(f"{name}: {spot}: {what}") from error

@@ -11,12 +11,21 @@ import orjson
 from harness.problems import shown
 
 
-def read_regular(path: Path) -> bytes:
-    """The bytes of a file; raises OSError, also for a pipe or a device, which could be waited on for ever."""
+def read_regular(path: Path, most: int | None = None) -> bytes:
+    """The bytes of a file; raises OSError, also for a pipe or a device, which could be waited on for ever.
+
+    With `most`, also for a file of more bytes than that.
+    """
     mode = path.stat().st_mode
     if not S_ISREG(mode) and not S_ISDIR(mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return path.read_bytes()
+    if most is None:
+        return path.read_bytes()
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
+    return content
 
 
 def read_json(path: Path) -> Any:

@@ -3,13 +3,11 @@
 from typing import Annotated, Literal
 
 import orjson
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, TypeAdapter, ValidationError
+from pydantic import Field, StrictBool, TypeAdapter, ValidationError
 
+from harness.problems import first_mistake
 from harness.records import Record
-from harness.transcript import Json, Medium
-
-Tokens = Annotated[StrictInt, Field(ge=0)]
-Milliseconds = Annotated[StrictFloat, Field(ge=0)]
+from harness.transcript import Count, Json, Medium, Milliseconds, Ordinal
 
 
 class _Step(Record):
@@ -68,12 +66,12 @@ class AttemptLine(_Step):
 
     type: Literal["attempt"]
     model: str
-    attempt: Annotated[StrictInt, Field(ge=1)] = 1
-    status: StrictInt | None = None
+    attempt: Ordinal = 1
+    status: Count | None = None
     request_id: str | None = None
     latency_ms: Milliseconds = 0.0
-    input_tokens: Tokens | None = None
-    output_tokens: Tokens | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
     finish: str | None = None
     error: str | None = None
     wait_ms: Milliseconds | None = None
@@ -105,5 +103,4 @@ def parse_line(line: bytes) -> Line:
     except orjson.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise ValueError(": ".join([*map(str, first["loc"]), first["msg"]])) from error
+        raise ValueError(": ".join(filter(None, first_mistake(error, ": ")))) from error

@@ -4,11 +4,11 @@ import difflib
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from harness import plugins
-from harness.errors import SubjectError
 from harness.records import Record
+from harness.script import lines_for
 from harness.transcript import Json
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -105,55 +105,7 @@ class ScriptedModel(Record):
 
     def lines(self, seed: int) -> tuple[ScriptedLine, ...]:
         """What is said under a seed."""
-        if isinstance(self.replies, dict):
-            if seed not in self.replies:
-                raise SubjectError("script", f"there are no replies for seed {seed}")
-            return self.replies[seed]
-        first = self.replies[0]
-        if isinstance(first, tuple):
-            chosen = self.replies[(seed - 1) % len(self.replies)]
-            assert isinstance(chosen, tuple)  # pydantic has seen to it: all are lists or none is
-            return chosen
-        return self.replies  # type: ignore[return-value]
-
-
-class ModelOptions(Record):
-    """Which model, and with which parameters; where one is left out, the server's own default holds."""
-
-    model: str | ScriptedModel | None = Field(
-        default=None, description='"PROVIDER:NAME"; the model of --model if left out'
-    )
-    base_url: str | None = Field(
-        default=None, description="the server; no key is ever sent to one named here"
-    )
-    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    max_tokens: int | None = Field(default=None, ge=1, description="of one answer")
-    stop: tuple[StopText, ...] = ()
-    extra_body: dict[str, Json] = Field(default={}, description="more keys for the body of each request")
-    request_timeout: float = Field(
-        default=120, gt=0, allow_inf_nan=False, description="seconds for one request"
-    )
-
-    @field_validator("model")
-    @classmethod
-    def _known_provider(cls, model: str | ScriptedModel | None) -> str | ScriptedModel | None:
-        if isinstance(model, str):
-            split_name(model)
-        return model
-
-    @field_validator("extra_body")
-    @classmethod
-    def _more_keys_only(cls, extra: dict[str, Json]) -> dict[str, Json]:
-        """Reports and prices go by the model that is named, transcripts by what was said."""
-        for key in ("model", "messages"):
-            if key in extra:
-                raise ValueError(f'"{key}" is not for extra_body')
-        return extra
-
-    def parameters(self) -> dict[str, Json]:
-        """What shapes an answer, for fingerprints: not how long we wait for it."""
-        own = set(ModelOptions.model_fields) - {"request_timeout"}
-        return self.model_dump(mode="json", exclude_defaults=True, include=own)
+        return lines_for(seed, self.replies)
 
 
 def split_name(model: str) -> tuple[str, str]:
@@ -165,6 +117,37 @@ def split_name(model: str) -> tuple[str, str]:
         hint = f'did you mean "{close[0]}:…"?' if close and colon else f"providers: {', '.join(known)}"
         raise ValueError(f'"{model}" is not PROVIDER:NAME ({hint})')
     return provider, name
+
+
+def _of_known_provider(model: str) -> str:
+    split_name(model)
+    return model
+
+
+ModelName = Annotated[str, AfterValidator(_of_known_provider)]
+
+
+class ModelOptions(Record):
+    """Which model, and with which parameters; where one is left out, the server's own default holds."""
+
+    model: ModelName | ScriptedModel | None = Field(
+        default=None, description='"PROVIDER:NAME"; the model of --model if left out'
+    )
+    base_url: str | None = Field(
+        default=None, description="the server; no key is ever sent to one named here"
+    )
+    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    max_tokens: int | None = Field(default=None, ge=1, description="of one answer")
+    stop: tuple[StopText, ...] = ()
+    extra_body: dict[str, Json] = Field(default={}, description="more keys for the body of each request")
+    request_timeout: float = Field(
+        default=120, gt=0, le=3600, allow_inf_nan=False, description="seconds for one request"
+    )
+
+    def parameters(self) -> dict[str, Json]:
+        """What shapes an answer, for fingerprints: not how long we wait for it."""
+        own = set(ModelOptions.model_fields) - {"request_timeout"}
+        return self.model_dump(mode="json", exclude_defaults=True, include=own)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pydantic import PrivateAttr
 
 from harness.attempt import Asker
 from harness.endpoint import Endpoint
-from harness.errors import Place, SynthesisError
+from harness.errors import Place
 from harness.model import ModelOptions, ScriptedModel
 from harness.speaker import ScriptedSpeaker, ServedSpeaker, Speaker
 from harness.subject import Context, ScenarioFolder, Subject
@@ -30,7 +30,8 @@ class ModelSubject(ModelOptions, Subject):
 
     def settle(self, folder: ScenarioFolder, place: Place) -> Self:
         """Find the server and the key, before anything runs."""
-        refuse_named_server(self, folder, place)
+        if folder.confined:
+            folder.access.refuse_strangers_choice(self, place)
         settled = self.model_copy()
         if folder.access.override or not isinstance(self.model, ScriptedModel):
             settled._endpoint = folder.access.endpoint(self, place)
@@ -55,10 +56,3 @@ class ModelSubject(ModelOptions, Subject):
             return dict(self._endpoint.identity())
         assert isinstance(self.model, ScriptedModel)
         return {"model": {"scripted": sha256(self.model.model_dump_json().encode()).hexdigest()}}
-
-
-def refuse_named_server(options: ModelOptions, folder: ScenarioFolder, place: Place) -> None:
-    """A file from a stranger does not choose whom we talk to."""
-    if folder.confined and options.base_url is not None:
-        fix = "name the server with --base-url, or run without --data-only"
-        raise SynthesisError("a file names a server", where=place / "base_url", fix=fix)

@@ -74,7 +74,7 @@ class Models:
         last = recorded.tries[-1]
         if last.attempt.error is not None:
             raise SubjectError("replay", f"the recording ends without an answer: {last.attempt.error}")
-        return _answer(read(request.endpoint, last.attempt, last.payload))
+        return _answer(read(request.endpoint, last.attempt, last.payload, self.redactor))
 
     def _record(self, key: RecordingKey, tries: list[Try], failed: SubjectError | None) -> None:
         if self.recordings is None or not tries:

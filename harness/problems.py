@@ -53,6 +53,12 @@ def from_validation(
         yield SynthesisError(what, where=place, fix=fix)
 
 
+def first_mistake(error: ValidationError, between: str = "/") -> tuple[str, str]:
+    """Where the first mistake is and what it is, in pydantic's words: for what no person wrote by hand."""
+    first = error.errors(include_url=False)[0]
+    return between.join(map(str, first["loc"])), first["msg"]
+
+
 def _mistake(detail: Any, model: type[BaseModel]) -> _Mistake:
     """Follow pydantic's location along the types: it also names the kinds of a union it tried."""
     path: list[int | str] = []

@@ -6,8 +6,18 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidatorFunctionWrapHandler
 
 from harness import plugins
-from harness.model import Answer, Question
+from harness.model import Answer, Message, ModelOptions, Question, Tool
+from harness.problems import first_mistake
 from harness.transcript import Json
+
+_EVERYTHING = Question(
+    (Message("system", "s"), Message("user", "u")),
+    ModelOptions(temperature=0, max_tokens=1, stop=("x",)),
+    (Tool("t", "d", {"type": "object"}),),
+    seed=1,
+)
+"""A question that fills every key of a request."""
+_SPLITTING = frozenset({"stream", "n"})
 
 
 class Provider(ABC):
@@ -33,6 +43,10 @@ class Provider(ABC):
     @abstractmethod
     def body(self, question: Question, name: str) -> dict[str, Json]:
         """The request, `name` being the model's name without its provider."""
+
+    def own_keys(self) -> frozenset[str]:
+        """What `extra_body` may not hold: the keys that `body` sets, and those that split an answer."""
+        return frozenset(self.body(_EVERYTHING, "m")) | _SPLITTING
 
     @abstractmethod
     def read(self, payload: Json) -> Answer:
@@ -61,5 +75,5 @@ def none_if_unreadable(value: Json, read: ValidatorFunctionWrapHandler) -> Any:
 
 def what_is_wrong(error: ValidationError) -> str:
     """The first thing a response lacks, in a few words."""
-    first = error.errors(include_url=False)[0]
-    return f'the answer\'s "{"/".join(map(str, first["loc"]))}": {first["msg"]}'
+    spot, what = first_mistake(error)
+    return f'the answer\'s "{spot}": {what}'

@@ -11,11 +11,15 @@ from pydantic import Field, ValidationError
 
 from harness.attempt import Asker, Attempt
 from harness.errors import SubjectError, SynthesisError
+from harness.json_file import read_regular
 from harness.problems import shown
 from harness.records import Record
 from harness.report import replace_file
 from harness.secrets import Redactor
 from harness.transcript import Json
+
+MOST_BYTES = 2**28
+"""Of one recording: several times the largest answer that is taken, since it is written to be read."""
 
 
 class RecordedTry(Record):
@@ -103,13 +107,14 @@ class Recordings:
             failure=failure,
         )
         clean = self.redactor.value(recorded.model_dump(mode="json"))
-        replace_file(self._path(key), [orjson.dumps(clean, option=orjson.OPT_INDENT_2), b"\n"])
+        text = orjson.dumps(clean, option=orjson.OPT_INDENT_2)
+        replace_file(self._path(key), [text, b"\n"], root=self.folder)
 
     def load(self, key: RecordingKey) -> Recorded:
         """What was recorded; a miss is an error and nothing else is tried."""
         path = self._path(key)
         try:
-            return Recorded.model_validate_json(path.read_bytes())
+            return Recorded.model_validate_json(read_regular(path, MOST_BYTES))
         except FileNotFoundError as error:
             what = f"nothing is recorded for question {key.number} of {shown(key.scenario)}, seed {key.seed}"
             why = "the prompt, the model or a parameter is another, or the conversation took another way"

@@ -43,16 +43,21 @@ def _unwritable(path: Path, error: OSError) -> SynthesisError:
 
 
 def write_report(report: BaseModel, path: str | Path) -> Path:
-    """Replace the file in one step, so that nobody ever reads half a report."""
+    """Replace the file in one step, so that nobody ever reads half a report; a link is followed."""
     target = Path(path)
     text = report.model_dump_json(by_alias=True, indent=2) + "\n"
-    replace_file(target, [text.encode("utf-8")])
+    replace_file(_regular_target(target), [text.encode("utf-8")])
     return target
 
 
-def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write beside the target, piece by piece, flush to disk, then rename over it."""
+def replace_file(path: Path, pieces: Iterable[bytes], root: Path | None = None) -> None:
+    """Write beside the target, piece by piece, flush to disk, then rename over it.
+
+    A link is refused, for the file itself and for every folder below `root`: what is written somewhere on
+    someone's behalf stays there.
+    """
     try:
+        _refuse_links(path, root or path.parent)
         target = _regular_target(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:50]}.")
@@ -68,6 +73,20 @@ def replace_file(path: Path, pieces: Iterable[bytes]) -> None:
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
         raise _unwritable(path, error) from error
+
+
+def _refuse_links(path: Path, root: Path) -> None:
+    for spot in (path, *path.parents):
+        if spot == root:
+            return
+        if spot.is_symlink():
+            raise link_refused(spot)
+
+
+def link_refused(path: Path) -> SynthesisError:
+    """What to say of a link in a folder of ours, which may come from a stranger."""
+    fix = "remove the link: what is written here must stay here"
+    return SynthesisError("a link lies where the run writes", where=str(path), fix=fix)
 
 
 def _mode(target: Path) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.errors import SynthesisError
 from harness.plan import Trial
+from harness.report import link_refused
 from harness.transcript import Transcript
 
 REPORT = "report.json"
@@ -77,10 +78,16 @@ class RunDirectory:
                 folder.rmdir()
 
     def first_link(self) -> Path | None:
-        """A link on the way to a transcript or a workspace, which would lead what is written out of here."""
-        folders = (self.transcripts, self.path / _WORKSPACES)
+        """A link on the way to anything of a run, which would lead what is written out of here."""
+        folders = (self.transcripts, self.path / _WORKSPACES, self.judgments)
         inside = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
-        return next((path for path in (*folders, *inside) if path.is_symlink()), None)
+        reports = sorted(self.path.glob("report*.json"))
+        return next((path for path in (*reports, *folders, *inside) if path.is_symlink()), None)
+
+    def refuse_links(self) -> None:
+        """Before anything is written into a folder that may come from a stranger."""
+        if link := self.first_link():
+            raise link_refused(link)
 
     @property
     def is_run(self) -> bool:
@@ -113,9 +120,7 @@ def check_resumable(place: RunDirectory) -> None:
     if not place.is_run:
         fix = "name the folder of an earlier run"
         raise SynthesisError("there is no run here", where=str(place.path), fix=fix)
-    if link := place.first_link():
-        fix = "remove the link: what is written here must stay here"
-        raise SynthesisError("a link lies where the run writes", where=str(link), fix=fix)
+    place.refuse_links()
 
 
 def claim_default(root: Path, stamp: str) -> RunDirectory:

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 from pydantic import Field
 
 from harness.records import Record
-from harness.transcript import Json
+from harness.transcript import MOST, Json
 
 PER = 1_000_000
 Spent = Literal["max-cost", "max-tokens"]
@@ -53,15 +53,15 @@ def _usage_of_one(attempt: Mapping[str, Json], prices: Prices) -> Usage:
 
 
 def total(usages: Iterable[Usage | None]) -> Usage | None:
-    """All together; one unknown makes the sum unknown, never smaller."""
+    """All together; one unknown makes the sum unknown, never smaller. So does more than JSON can tell."""
     found = [usage for usage in usages if usage is not None]
     if not found:
         return None
     cost = _sum(usage.cost for usage in found)
     return Usage(
         requests=sum(usage.requests for usage in found),
-        input_tokens=_sum(usage.input_tokens for usage in found),
-        output_tokens=_sum(usage.output_tokens for usage in found),
+        input_tokens=_countable(_sum(usage.input_tokens for usage in found)),
+        output_tokens=_countable(_sum(usage.output_tokens for usage in found)),
         cost=None if cost is None else round(cost, 9),
     )
 
@@ -69,6 +69,10 @@ def total(usages: Iterable[Usage | None]) -> Usage | None:
 def _sum(values: Iterable[Number | None]) -> Number | None:
     found = list(values)
     return None if None in found else sum(value for value in found if value is not None)
+
+
+def _countable(tokens: int | None) -> int | None:
+    return None if tokens is None or tokens > MOST else tokens
 
 
 @dataclass

@@ -10,6 +10,8 @@ import orjson
 from pydantic import Field, TypeAdapter, ValidationError
 
 from harness.errors import SynthesisError
+from harness.json_file import read_regular
+from harness.problems import first_mistake
 from harness.records import Record, Turn
 
 VERSION: Literal[1] = 1
@@ -19,6 +21,11 @@ Json = Any
 Medium = Literal["conversation", "code", "bash"]
 SandboxLevel = Literal["limits", "landlock", "bubblewrap"]
 """What holds an agent's programs, the weakest first."""
+MOST = 2**53
+"""Above it, readers of JSON no longer agree on what a number says."""
+Count = Annotated[int, Field(strict=True, ge=0, le=MOST)]
+Ordinal = Annotated[int, Field(strict=True, ge=1, le=MOST)]
+Milliseconds = Annotated[float, Field(strict=True, ge=0, le=MOST, allow_inf_nan=False)]
 _RESTORE = "restore the file, or run the trial again"
 
 
@@ -92,20 +99,20 @@ class ChildEnd(_Event):
     result: Json
 
 
-class Attempt(_Event):
+class AttemptEvent(_Event):
     """One request to a model, whatever came of it."""
 
     type: Literal["attempt"] = "attempt"
     model: str = Field(description="PROVIDER:NAME")
-    attempt: int = Field(ge=0, description="counted from 1 for each question")
-    status: int | None
+    attempt: Ordinal = Field(description="counted from 1 for each question")
+    status: Count | None
     request_id: str | None
-    latency_ms: float
-    input_tokens: int | None
-    output_tokens: int | None
+    latency_ms: Milliseconds
+    input_tokens: Count | None
+    output_tokens: Count | None
     finish: str | None = Field(description="why the model stopped, in the server's words")
     error: str | None
-    wait_ms: float | None = Field(description="until the next attempt; null where there was none")
+    wait_ms: Milliseconds | None = Field(description="until the next attempt; null where there was none")
 
 
 class Sandbox(_Event):
@@ -142,7 +149,7 @@ Event = Annotated[
     | Observation
     | ChildStart
     | ChildEnd
-    | Attempt
+    | AttemptEvent
     | Sandbox
     | Error
     | End,
@@ -224,7 +231,7 @@ def weakest(levels: Iterable[SandboxLevel | None]) -> SandboxLevel | None:
 def read_transcript(path: Path) -> Transcript:
     """Read a transcript of ours, up to its last whole line; anything else in it is an error."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = read_regular(path).split(b"\n")
     except OSError as error:
         raise SynthesisError(
             f"cannot be read: {error.strerror}", where=str(path), fix="check the file"
@@ -254,7 +261,6 @@ def parse_event(line: bytes) -> dict[str, Json]:
     except orjson.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        spot = "/".join(map(str, first["loc"]))
-        raise ValueError(f"not a transcript event: {spot}: {first['msg']}") from error
+        spot, what = first_mistake(error)
+        raise ValueError(f"not a transcript event: {spot}: {what}") from error
     return event

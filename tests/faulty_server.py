@@ -248,6 +248,7 @@ class FaultyServer:
         self._lock = threading.Lock()
         self._open = 0
         self._most_open = 0
+        self._connections = 0
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
@@ -280,6 +281,15 @@ class FaultyServer:
     def most_at_once(self) -> int:
         """The most requests that were being answered at the same time."""
         return self._most_open
+
+    @property
+    def connections(self) -> int:
+        """How many were made so far; one may carry many requests."""
+        return self._connections
+
+    def connected(self) -> None:
+        """One more connection; only the thread that accepts them calls this."""
+        self._connections += 1
 
     @contextmanager
     def exchange(
@@ -316,6 +326,7 @@ class _Server(socketserver.ThreadingTCPServer):
         self._connections_lock = threading.Lock()
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        self.owner.connected()
         with self._connections_lock:
             self._connections.add(request)
         super().process_request(request, client_address)

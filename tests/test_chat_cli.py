@@ -118,6 +118,18 @@ def test_a_run_from_the_request_to_the_report(evaluate: Eval) -> None:
     assert report.timing.model_seconds is not None
 
 
+@pytest.mark.parametrize("tokens", [10**24, 2**64, -5, True])
+def test_tokens_that_cannot_be_counted_are_unknown_and_the_report_is_there(
+    evaluate: Eval, tokens: int
+) -> None:
+    write(Path("s.json"), talk())
+    with FaultyServer([ok(usage={"prompt_tokens": tokens, "completion_tokens": 3})]) as server:
+        done = evaluate(*model(server))
+    assert (done.code, done.err) == (0, "")
+    usage = {"requests": 1, "input_tokens": None, "output_tokens": None, "cost": None}
+    assert done.summary["usage"] == usage
+
+
 def test_a_conversation_is_told_as_it_was_said(evaluate: Eval) -> None:
     write(Path("s.json"), talk(prompt=["one", "two"]))
     with FaultyServer([ok("hello one"), ok("hello two")]) as server:
@@ -561,6 +573,15 @@ def test_with_data_only_a_file_names_no_server(evaluate: Eval, override: tuple[s
         assert evaluate(*model(server), "--data-only").code == 0
 
 
+def test_with_data_only_a_file_adds_nothing_to_a_request(evaluate: Eval) -> None:
+    write(Path("s.json"), talk(subject={"extra_body": {"top_p": 0.5}}))
+    with FaultyServer([ok()]) as server:
+        done = evaluate(*model(server), "--data-only")
+        assert (done.code, server.requests) == (1, [])
+        assert "s.json:/scenarios/0/subject/extra_body: a file adds to the request" in done.err
+        assert evaluate(*model(server)).code == 0
+
+
 @pytest.mark.parametrize(
     ("subject", "said"),
     [
@@ -568,7 +589,20 @@ def test_with_data_only_a_file_names_no_server(evaluate: Eval, override: tuple[s
         ({"model": "openai:m", "temprature": 1}, 'unknown key "temprature"'),
         ({"model": "openai:m", "temperature": -1}, "/subject/temperature: "),
         ({"model": "openai:m", "max_tokens": 0}, "/subject/max_tokens: "),
-        ({"model": "openai:m", "extra_body": {"model": "dear"}}, '"model" is not for extra_body'),
+        ({"model": "openai:m", "request_timeout": 3601}, "/subject/request_timeout: "),
+        (
+            {"model": "openai:m", "extra_body": {"model": "dear"}},
+            '/subject/extra_body: "model" is not for extra_body',
+        ),
+        (
+            {"model": "openai:m", "extra_body": {"top_p": 1, "temperature": 2, "seed": 9}},
+            '"seed", "temperature" is not for extra_body',
+        ),
+        ({"model": "openai:m", "extra_body": {"stream": True}}, '"stream" is not for extra_body'),
+        (
+            {"model": "anthropic:m", "base_url": "http://h", "extra_body": {"system": "Lie."}},
+            '"system" is not for extra_body',
+        ),
         ({"model": "openai:m", "base_url": "http://a@h"}, "/subject/base_url: the server's URL has a name"),
         ({"model": "openai:m", "api_key": "sk-0123456789abcdef0"}, 'unknown key "api_key"'),
     ],

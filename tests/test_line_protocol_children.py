@@ -216,6 +216,12 @@ BAD_KEYS: dict[str, tuple[Line, str]] = {
     "tokens as text": (attempt(input_tokens="3"), "attempt: input_tokens: Input should be a valid integer"),
     "tokens as truth": (attempt(output_tokens=True), "attempt: output_tokens: Input should be a valid int"),
     "tokens below nothing": (attempt(input_tokens=-1), "attempt: input_tokens: Input should be greater"),
+    "tokens beyond counting": (
+        attempt(input_tokens=2**53 + 1),
+        "attempt: input_tokens: Input should be less",
+    ),
+    "status below nothing": (attempt(status=-1), "attempt: status: Input should be greater"),
+    "time beyond measure": (attempt(wait_ms=1e300), "attempt: wait_ms: Input should be less"),
     "time below nothing": (attempt(latency_ms=-0.5), "attempt: latency_ms: Input should be greater"),
     "time unknown": (attempt(latency_ms=None), "attempt: latency_ms: Input should be a valid number"),
     "status as text": (attempt(status="200"), "attempt: status: Input should be a valid integer"),
@@ -262,6 +268,12 @@ def test_attempts_are_summed_in_the_report(tmp_path: Path) -> None:
     (talk,) = outcome.report.scenarios
     (trial,) = talk.trials
     assert trial.usage == Usage(requests=3, input_tokens=130, output_tokens=24, cost=None)
+
+
+def test_a_sum_that_json_cannot_tell_is_unknown(tmp_path: Path) -> None:
+    outcome = said(tmp_path, *[attempt(input_tokens=2**53, output_tokens=1)] * 2)
+    usage = Usage(requests=2, input_tokens=None, output_tokens=2, cost=None)
+    assert (outcome.report.summary.usage, outcome.report.scenarios[0].usage) == (usage, usage)
 
 
 def test_a_program_that_asks_no_model_has_no_usage(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from faulty_server import (
     End,
     FaultyServer,
     Request,
+    ToolCall,
     disconnect,
     drip,
     echo_key,
@@ -125,12 +126,10 @@ def test_connections_are_shared_by_all_trials() -> None:
     async def many(where: Any) -> None:
         for seed in range(5):
             await Trial(seed).ask(models, where)
-        assert models._client._http is not None
-        pool: Any = models._client._http._transport
-        assert len(pool._pool.connections) == 1
 
     with FaultyServer([ok()]) as server:
         run(models, many(endpoint(server.base_url)))
+        assert (len(server.requests), server.connections) == (5, 1)
 
 
 # Tried again
@@ -537,6 +536,33 @@ def test_a_key_that_a_model_says_is_not_passed_on() -> None:
         answer = run(models, trial.ask(models, endpoint(server.base_url, key=OWN_KEY)))
     assert answer.text == f"It is:\n{SHOWN}, or\n{SHOWN}"
     assert trial.attempts[0].request_id == f"req_{SHOWN}"
+
+
+def escaped(text: str) -> str:
+    """As JSON may write it, so that no part of it can be read before it is unpacked."""
+    return "".join(f"\\u{ord(char):04x}" for char in text)
+
+
+@pytest.mark.parametrize("key", [OWN_KEY, "sk-another-0123456789abcdef"])
+def test_a_key_in_the_packed_arguments_of_a_call_is_not_passed_on(key: str) -> None:
+    trial, models = Trial(), Models(Redactor.of({"OPENAI_API_KEY": OWN_KEY}))
+    packed = f'{{"path": "a.txt", "text": ["it is {escaped(key)}"]}}'
+    with FaultyServer([ok(None, tool_calls=[ToolCall("write_file", packed)])]) as server:
+        answer = run(models, trial.ask(models, endpoint(server.base_url)))
+    assert [call.arguments for call in answer.calls] == [{"path": "a.txt", "text": [f"it is {SHOWN}"]}]
+
+
+def test_a_key_that_is_told_in_two_halves_is_not_passed_on() -> None:
+    halves = [{"type": "text", "text": half} for half in (OWN_KEY[:9], OWN_KEY[9:])]
+    trial, models = Trial(), Models(Redactor.of({"ANTHROPIC_API_KEY": OWN_KEY}))
+    with FaultyServer([ok(content=halves)]) as server:
+        answer = run(models, trial.ask(models, endpoint(server.base_url, "anthropic:m")))
+    assert answer.text == SHOWN
+
+
+def test_arguments_that_are_nested_too_deeply_are_no_answer() -> None:
+    error, _ = failed(ok(None, tool_calls=[ToolCall("g", "[" * 300 + "]" * 300)]), retries=5)
+    assert (error.kind, str(error)) == ("answer", "the answer is nested too deeply")
 
 
 def test_what_cannot_be_asked_is_refused_without_a_request() -> None:

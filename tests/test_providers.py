@@ -30,7 +30,7 @@ CALLED = (
     Message("tool", "not JSON", call_id="c2"),
     Message("user", "And?"),
 )
-ALL = ModelOptions(temperature=0.0, max_tokens=5, stop=("END",), extra_body={"top_p": 0.5, "seed": 99})
+ALL = ModelOptions(temperature=0.0, max_tokens=5, stop=("END",), extra_body={"top_p": 0.5})
 
 
 # The shape of a file
@@ -113,8 +113,8 @@ def test_what_is_no_model_is_refused_with_a_hint(model: str, said: str) -> None:
         {"request_timeout": 0},
         {"request_timeout": float("inf")},
         {"seed": 1},
-        {"extra_body": {"model": "another"}},
-        {"extra_body": {"messages": []}},
+        {"request_timeout": 3601},
+        {"extra_body": ["top_p"]},
     ],
 )
 def test_parameters_that_no_server_takes_are_refused(wrong: dict[str, Any]) -> None:
@@ -138,12 +138,12 @@ def test_openai_gets_what_was_asked_for_and_nothing_else() -> None:
     }
 
 
-def test_openai_gets_every_parameter_and_extra_keys_win() -> None:
+def test_openai_gets_every_parameter_and_extra_keys() -> None:
     body = OPENAI.body(Question(TALK, ALL, (LOOK_UP,), seed=0), "m")
     assert {key: body[key] for key in body if key not in ("model", "messages", "tools")} == {
         "temperature": 0.0,
         "max_tokens": 5,
-        "seed": 99,
+        "seed": 0,
         "stop": ["END"],
         "top_p": 0.5,
     }
@@ -187,14 +187,13 @@ def test_anthropic_gets_the_system_prompt_apart_a_length_and_no_seed() -> None:
     }
 
 
-def test_anthropic_gets_every_parameter_and_extra_keys_win() -> None:
+def test_anthropic_gets_every_parameter_and_extra_keys() -> None:
     body = ANTHROPIC.body(Question(TALK[1:], ALL, (LOOK_UP,)), "m")
     assert {key: body[key] for key in body if key not in ("model", "messages")} == {
         "max_tokens": 5,
         "temperature": 0.0,
         "stop_sequences": ["END"],
         "top_p": 0.5,
-        "seed": 99,
         "tools": [
             {"name": "look_up", "description": "Finds a city.", "input_schema": LOOK_UP.parameters},
         ],
@@ -267,9 +266,41 @@ def test_anthropic_is_read_and_blocks_of_other_kinds_are_left_out() -> None:
     assert read == Answer("One, two.", (call,), finish="tool_use", tokens=Tokens(13, 2))
 
 
+OPENAI_KEYS = {"model", "messages", "seed", "tools", "stop", "temperature", "max_tokens", "stream", "n"}
+ANTHROPIC_KEYS = {
+    "model", "messages", "system", "tools", "max_tokens", "stop_sequences", "temperature", "stream",
+}  # fmt: skip
+
+
+def test_a_provider_names_every_key_that_is_its_own() -> None:
+    assert OPENAI.own_keys() == OPENAI_KEYS
+    assert ANTHROPIC.own_keys() == ANTHROPIC_KEYS | {"n"}
+
+
+def usage_of(given: Any, answered: Any = 1) -> dict[str, Any]:
+    """In the words of both dialects."""
+    return {
+        "prompt_tokens": given, "input_tokens": given,
+        "completion_tokens": answered, "output_tokens": answered,
+    }  # fmt: skip
+
+
+def test_as_many_tokens_as_json_can_tell_are_read() -> None:
+    usage = usage_of(2**53, 0)
+    assert OPENAI.read(completion({"content": "x"}, usage=usage)).tokens == Tokens(2**53, 0)
+    payload = {"content": [{"type": "text", "text": "x"}], "usage": usage}
+    assert ANTHROPIC.read(payload).tokens == Tokens(2**53, 0)
+
+
 @pytest.mark.parametrize(
-    "usage", [None, {}, {"prompt_tokens": -1, "input_tokens": -1}, {"prompt_tokens": None}, [], "many", 3]
-)
+    "usage",
+    [
+        None, {}, [], "many", 3,
+        usage_of(-1), usage_of(None), usage_of(True), usage_of("7"), usage_of(1e24), usage_of(10**24),
+        usage_of(2**53 + 1), usage_of(1, False), usage_of(1, -1), usage_of(1, None),
+        {"prompt_tokens": 7, "input_tokens": 7},
+    ],
+)  # fmt: skip
 def test_tokens_that_cannot_be_read_are_unknown_and_the_answer_is_kept(usage: Any) -> None:
     assert OPENAI.read(completion({"content": "x"}, usage=usage)) == Answer("x", finish="stop")
     assert ANTHROPIC.read({"content": [{"type": "text", "text": "x"}], "usage": usage}) == Answer("x")
@@ -278,6 +309,11 @@ def test_tokens_that_cannot_be_read_are_unknown_and_the_answer_is_kept(usage: An
 def test_tokens_from_a_cache_are_never_fewer_than_none() -> None:
     usage = {"input_tokens": 5, "output_tokens": 1, "cache_read_input_tokens": -9}
     assert ANTHROPIC.read({"content": [{"type": "text", "text": "x"}], "usage": usage}).tokens is None
+
+
+def test_tokens_that_only_a_cache_makes_too_many_are_unknown() -> None:
+    usage = {"input_tokens": 2**53, "output_tokens": 1, "cache_read_input_tokens": 1}
+    assert ANTHROPIC.read({"content": [{"type": "text", "text": "x"}], "usage": usage}) == Answer("x")
 
 
 @pytest.mark.parametrize(

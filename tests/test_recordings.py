@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from asking import Trial, endpoint, run
-from faulty_server import FaultyServer, Request, hang, ok, refusing, status, wrong_json
+from faulty_server import FaultyServer, Request, ToolCall, hang, ok, refusing, status, wrong_json
 
+from harness import recordings as recordings_module
 from harness import retry
 from harness.attempt import Attempt
 from harness.endpoint import Endpoint
@@ -285,6 +288,68 @@ def test_a_payload_that_was_changed_by_hand_is_read_like_any_other(tmp_path: Pat
     again = replaying(tmp_path)
     error = run(again, Trial().fails(again, NOWHERE))
     assert (error.kind, 'the answer\'s "choices"' in str(error)) == ("answer", True)
+
+
+def test_a_key_that_a_recording_was_given_by_hand_is_not_passed_on(tmp_path: Path) -> None:
+    key = "Zq8-own-planted-key-no-shape"
+    with FaultyServer([ok(None, tool_calls=[ToolCall("g", "{}")])]) as server:
+        first = recording(tmp_path)
+        run(first, Trial().ask(first, endpoint(server.base_url)))
+    (path,) = files(tmp_path)
+    kept = json.loads(path.read_bytes())
+    message = kept["tries"][0]["payload"]["choices"][0]["message"]
+    message["content"] = key
+    message["tool_calls"][0]["function"]["arguments"] = json.dumps({"text": key}).replace("Z", "\\u005a")
+    path.write_text(json.dumps(kept))
+    again = replaying(tmp_path, redactor=Redactor.of({"OPENAI_API_KEY": key}))
+    answer = run(again, Trial().ask(again, NOWHERE))
+    assert (answer.text, answer.calls[0].arguments) == (SHOWN, {"text": SHOWN})
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("put", [pipe, endless])
+def test_what_never_ends_is_not_read(put: Callable[[Path], None], tmp_path: Path) -> None:
+    Recordings(tmp_path, "record").save(ASKED, [RecordedTry(attempt=Attempt("openai:m", 1))])
+    (path,) = files(tmp_path)
+    path.unlink()
+    put(path)
+    with pytest.raises(SubjectError, match=f"the recording {path.name} is damaged"):
+        Recordings(tmp_path, "replay").load(ASKED)
+
+
+def test_a_file_larger_than_any_recording_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recordings = Recordings(tmp_path, "record")
+    recordings.save(ASKED, [RecordedTry(attempt=Attempt("openai:m", 1))])
+    (path,) = files(tmp_path)
+    size = path.stat().st_size
+    monkeypatch.setattr(recordings_module, "MOST_BYTES", size)
+    assert recordings.load(ASKED).scenario == ASKED.scenario
+    monkeypatch.setattr(recordings_module, "MOST_BYTES", size - 1)
+    with pytest.raises(SubjectError, match=f"the recording {path.name} is damaged"):
+        recordings.load(ASKED)
+
+
+@pytest.mark.parametrize("which", ["file", "folder"])
+def test_nothing_is_recorded_through_a_link(which: str, tmp_path: Path) -> None:
+    recordings, outside = Recordings(tmp_path / "kept", "record"), tmp_path / "outside"
+    recordings.save(ASKED, [RecordedTry(attempt=Attempt("openai:m", 1))])
+    (path,) = files(tmp_path / "kept")
+    link = path if which == "file" else path.parent
+    link.rename(outside)
+    link.symlink_to(outside)
+    before = (outside if which == "file" else outside / path.name).read_bytes()
+    with pytest.raises(SynthesisError, match=f"{link}: a link lies where the run writes"):
+        recordings.save(ASKED, [RecordedTry(attempt=Attempt("openai:another", 1))])
+    assert (outside if which == "file" else outside / path.name).read_bytes() == before
 
 
 def test_recording_again_replaces_what_was_there(tmp_path: Path) -> None:

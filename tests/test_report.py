@@ -1,12 +1,14 @@
 """Reports replace files and nothing else, and keep what the file beside them had."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from harness.errors import SynthesisError
-from harness.report import prepare_out, replace_file
+from harness.records import Turn
+from harness.report import prepare_out, replace_file, write_report
 
 
 def test_a_new_file_follows_the_umask(tmp_path: Path) -> None:
@@ -27,13 +29,38 @@ def test_an_existing_file_keeps_its_mode(tmp_path: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_link_is_followed_not_replaced(tmp_path: Path) -> None:
+def test_a_link_that_a_person_names_is_followed_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "real.json").write_bytes(b"old")
     link = tmp_path / "link.json"
     link.symlink_to("real.json")
-    replace_file(link, [b"new"])
+    assert write_report(Turn(assistant="new"), prepare_out(link)) == link
     assert link.is_symlink()
-    assert (tmp_path / "real.json").read_bytes() == b"new"
+    assert json.loads((tmp_path / "real.json").read_bytes())["assistant"] == "new"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_in_a_folder_of_ours_is_neither_followed_nor_replaced(tmp_path: Path, there: bool) -> None:
+    victim, link = tmp_path / "victim", tmp_path / "link.json"
+    if there:
+        victim.write_bytes(b"old")
+    link.symlink_to("victim")
+    with pytest.raises(SynthesisError, match=f"{link}: a link lies where the run writes"):
+        replace_file(link, [b"new"])
+    assert link.is_symlink()
+    assert [path.read_bytes() for path in (victim,) if there] == [b"old"] * there
+    assert victim.exists() is there
+
+
+def test_no_folder_below_the_root_is_a_link_and_the_root_may_be_one(tmp_path: Path) -> None:
+    real, root = tmp_path / "real", tmp_path / "root"
+    (real / "inside").mkdir(parents=True)
+    root.symlink_to(real)
+    replace_file(root / "inside" / "a", [b"new"], root=root)
+    assert (real / "inside" / "a").read_bytes() == b"new"
+    (real / "linked").symlink_to("inside")
+    with pytest.raises(SynthesisError, match=f"{root / 'linked'}: a link lies where the run writes"):
+        replace_file(root / "linked" / "b", [b"new"], root=root)
+    assert not (real / "inside" / "b").exists()
 
 
 @pytest.mark.parametrize("write", [prepare_out, lambda path: replace_file(path, [b"x"])])

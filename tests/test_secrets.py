@@ -187,13 +187,14 @@ def test_a_transcript_has_no_key_in_any_of_its_events(tmp_path: Path) -> None:
     recorder.assistant(f"\n{KNOWN}", code=KNOWN)
     recorder.gate_call("g", {KNOWN: [KNOWN]})
     recorder.observation("g", ok=True, result=KNOWN)
+    recorder.child_end(recorder.child_start("code", KNOWN), KNOWN, terminated=False, result=KNOWN)
     recorder.replay([orjson.dumps({"type": "assistant", "text": KNOWN}) + b"\n"])
     recorder.error("kind", KNOWN)
     recorder.end("error", terminated=False, result=KNOWN)
     recorder.close()
     written = path.read_text("utf-8")
     assert KNOWN not in written
-    assert written.count(SHOWN) == 11
+    assert written.count(SHOWN) == 14
     assert all(json.loads(line)["type"] for line in written.splitlines())
 
 

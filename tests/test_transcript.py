@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from pathlib import Path
 
 import orjson
@@ -156,6 +157,12 @@ def test_a_line_that_is_no_event_is_an_error_with_its_line(tmp_path: Path, line:
     with pytest.raises(SynthesisError) as raised:
         read_transcript(path)
     assert raised.value.where == f"{path}:2"
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "t.jsonl")
+    with pytest.raises(SynthesisError, match="cannot be read: not a regular file"):
+        read_transcript(tmp_path / "t.jsonl")
 
 
 def test_a_folder_is_no_transcript(tmp_path: Path) -> None:

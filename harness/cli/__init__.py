@@ -16,6 +16,8 @@ from harness.version import VERSION
 
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """typer does not export the class of all its usage errors."""
+_INTERRUPTED = 130
+"""What typer makes of Ctrl-C; no command ends with it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
-        return int(_app()(args=argv, standalone_mode=False, prog_name="synthesis") or 0)
+        return _invoke(argv)
     except Problems as problems:
         for problem in problems.problems:
             complain(problem)
@@ -50,6 +52,13 @@ def _run(argv: Sequence[str] | None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return Exit.FATAL
+
+
+def _invoke(argv: Sequence[str] | None) -> int:
+    code = int(_app()(args=argv, standalone_mode=False, prog_name="synthesis") or 0)
+    if code == _INTERRUPTED:
+        raise KeyboardInterrupt
+    return code
 
 
 def _app() -> typer.Typer:

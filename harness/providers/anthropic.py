@@ -1,12 +1,12 @@
 """Anthropic's messages API."""
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from pydantic import Field, field_validator
+from pydantic import field_validator, model_validator
 
 from harness.model import Answer, Message, Question, Tokens, ToolCall
 from harness.provider import Payload, Provider, none_if_unreadable
-from harness.transcript import Json
+from harness.transcript import MOST, Count, Json
 
 _MOST_TOKENS = 4096
 """The API has no default of its own for the length of an answer."""
@@ -58,7 +58,9 @@ class Anthropic(Provider):
         )
         if not texts and not calls:
             raise ValueError("the answer has no text and no calls")
-        return Answer("".join(texts), calls, finish=message.stop_reason, tokens=_tokens(message.usage))
+        usage = message.usage
+        tokens = None if usage is None else Tokens(usage.input, usage.output_tokens)
+        return Answer("".join(texts), calls, finish=message.stop_reason, tokens=tokens)
 
 
 class _Block(Payload):
@@ -70,10 +72,22 @@ class _Block(Payload):
 
 
 class _Usage(Payload):
-    input_tokens: int = Field(ge=0)
-    output_tokens: int = Field(ge=0)
-    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
-    cache_read_input_tokens: int | None = Field(default=None, ge=0)
+    input_tokens: Count
+    output_tokens: Count
+    cache_creation_input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+
+    @property
+    def input(self) -> int:
+        """What was read from or written to the server's cache was input all the same."""
+        cached = (self.cache_creation_input_tokens or 0) + (self.cache_read_input_tokens or 0)
+        return self.input_tokens + cached
+
+    @model_validator(mode="after")
+    def _countable(self) -> Self:
+        if self.input > MOST:
+            raise ValueError("too many to be counted")
+        return self
 
 
 class _Message(Payload):
@@ -111,11 +125,3 @@ def _blocks(message: Message) -> list[dict[str, Json]]:
 
 def _input(call: ToolCall) -> dict[str, Json]:
     return call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
-
-
-def _tokens(usage: _Usage | None) -> Tokens | None:
-    """What was read from or written to the server's cache was input all the same."""
-    if usage is None:
-        return None
-    cached = (usage.cache_creation_input_tokens or 0) + (usage.cache_read_input_tokens or 0)
-    return Tokens(usage.input_tokens + cached, usage.output_tokens)

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 
 from harness.model import Answer, Message, Question, Tokens, Tool, ToolCall
 from harness.provider import Payload, Provider, none_if_unreadable
-from harness.transcript import Json
+from harness.transcript import Count, Json
 
 
 class OpenAI(Provider):
@@ -75,8 +75,8 @@ class _Choice(Payload):
 
 
 class _Usage(Payload):
-    prompt_tokens: int = Field(ge=0)
-    completion_tokens: int = Field(default=0, ge=0)
+    prompt_tokens: Count
+    completion_tokens: Count
 
     def tokens(self) -> Tokens:
         return Tokens(self.prompt_tokens, self.completion_tokens)

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue, StrictBool
 
 from harness.records import Record
+from harness.script import lines_for
 from harness.subject import Context, Reply, Subject, SubjectError
 from harness.transcript import Json, Medium
 
@@ -68,20 +69,7 @@ class Scripted(Subject):
 
     def open(self, context: Context) -> "ScriptedSession":
         """The lines of this seed."""
-        return ScriptedSession(self.script(context.seed), context)
-
-    def script(self, seed: int) -> Script:
-        """What is said under a seed."""
-        if isinstance(self.replies, dict):
-            if seed not in self.replies:
-                raise SubjectError("script", f"there are no replies for seed {seed}")
-            return self.replies[seed]
-        first = self.replies[0]
-        if isinstance(first, tuple):
-            chosen = self.replies[(seed - 1) % len(self.replies)]
-            assert isinstance(chosen, tuple)  # pydantic has seen to it: all are lists or none is
-            return chosen
-        return self.replies  # type: ignore[return-value]
+        return ScriptedSession(lines_for(context.seed, self.replies), context)
 
 
 @dataclass
