@@ -137,9 +137,11 @@ class Models:
     def _settled(self, made: Try, first: "_First") -> Answer:
         """What the last try came to."""
         first.given_up(made.failure)
-        if made.failure is not None and first.refusal == made.failure:
+        if made.failure is not None and first.refusal is made.failure:
             self.ended("model")
             raise Refused(made.failure.message)
+        if made.failure is not None and made.failure.refused and first.refusal is not None:
+            raise Withdrawn(f"the model was refused at the same time: {made.failure.message}")
         answer = _answer(made)
         model = made.attempt.model
         if answer.tokens is not None and self.budget.knows(model):

@@ -38,13 +38,16 @@ Prices = Mapping[str, Price]
 
 
 def usage_of(attempts: Iterable[Mapping[str, Json]], prices: Prices) -> Usage | None:
-    """Of the attempts of a transcript; null where no model was asked. A request that failed is a request."""
+    """Of the attempts of a transcript; null where no model was asked. A request that failed is a request.
+
+    One that the server turned down cost nothing; one that broke off may have, and nobody knows how much.
+    """
     return total(_usage_of_one(attempt, prices) for attempt in attempts)
 
 
 def _usage_of_one(attempt: Mapping[str, Json], prices: Prices) -> Usage:
     asked, answered = attempt["input_tokens"], attempt["output_tokens"]
-    if attempt["error"] is not None and asked is None:
+    if attempt["error"] is not None and asked is None and attempt["status"] not in (None, 200):
         return Usage(requests=1, input_tokens=0, output_tokens=0, cost=0.0)
     price = prices.get(attempt["model"])
     known = price is not None and asked is not None and answered is not None

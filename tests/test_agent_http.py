@@ -287,10 +287,11 @@ def test_an_answer_with_nothing_in_it_is_nudged_and_not_sent_back(provider: str,
 
 
 @in_both_dialects
-def test_an_answer_without_text_or_calls_is_an_error(provider: str, tmp_path: Path) -> None:
-    with FaultyServer([calls(READ), ok(None)]) as server:
+def test_a_model_that_says_nothing_is_nudged_and_its_tokens_count(provider: str, tmp_path: Path) -> None:
+    with FaultyServer([calls(READ), ok(None), calls(done("alpha"))]) as server:
         outcome = perform(tmp_path, served(server, provider, gates=["read_file"]))
-    assert outcome.error() == ("answer", "the answer has no text and no calls")
+    assert outcome.end()["result"] == "alpha"
+    assert all(event["input_tokens"] == 7 for event in of_type(outcome, "attempt"))
 
 
 @in_both_dialects

@@ -291,7 +291,6 @@ def test_too_many_requests_shrink_what_is_asked_at_once_and_answers_let_it_grow(
         (wrong_shape({"choices": []}), 'the answer\'s "choices": '),
         (wrong_shape("just text"), "the answer's"),
         (wrong_shape([1, 2]), "the answer's"),
-        (ok(None), "the answer has no text and no calls"),
         (status(200, "[" * 300 + "]" * 300), "the answer is nested too deeply"),
         (status(200, "[" * 100_000), "the answer is not JSON"),
         (status(400), "400: Bad Request"),

@@ -322,8 +322,6 @@ def test_tokens_that_only_a_cache_makes_too_many_are_unknown() -> None:
         ({}, 'the answer\'s "choices": Field required'),
         ({"choices": []}, 'the answer\'s "choices": '),
         ({"choices": [{"message": {"content": 3}}]}, 'the answer\'s "choices/0/message/content": '),
-        (completion({"content": None}), "the answer has no text and no calls"),
-        (completion({"content": None, "tool_calls": []}), "the answer has no text and no calls"),
         (["x"], "the answer's"),
         (None, "the answer's"),
     ],
@@ -337,13 +335,24 @@ def test_what_an_answer_of_openai_lacks_is_said(payload: Any, said: str) -> None
     [
         ({"type": "message"}, 'the answer\'s "content": Field required'),
         ({"content": "text"}, 'the answer\'s "content": '),
-        ({"content": []}, "the answer has no text and no calls"),
-        ({"content": [{"type": "thinking"}]}, "the answer has no text and no calls"),
         ({"content": [{"text": "no type"}]}, 'the answer\'s "content/0/type": Field required'),
     ],
 )
 def test_what_an_answer_of_anthropic_lacks_is_said(payload: Any, said: str) -> None:
     assert said in reading_of(ANTHROPIC, payload)
+
+
+@pytest.mark.parametrize(
+    ("found", "payload"),
+    [
+        (OPENAI, completion({"content": None}) | {"usage": {"prompt_tokens": 9, "completion_tokens": 4}}),
+        (ANTHROPIC, {"content": [], "usage": {"input_tokens": 9, "output_tokens": 4}}),
+        (ANTHROPIC, {"content": [{"type": "x"}], "usage": {"input_tokens": 9, "output_tokens": 4}}),
+    ],
+)
+def test_a_model_that_says_nothing_has_used_tokens(found: Provider, payload: Any) -> None:
+    answer = found.read(payload)
+    assert (answer.text, answer.calls, answer.tokens) == ("", (), Tokens(9, 4))
 
 
 def reading_of(found: Provider, payload: Any) -> str:

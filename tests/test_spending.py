@@ -40,9 +40,15 @@ def test_where_no_model_was_asked_there_is_no_usage() -> None:
     assert total([None, used(1, 1, 1, 0.5)]) == used(1, 1, 1, 0.5)
 
 
-def test_a_request_that_failed_is_a_request_that_used_nothing() -> None:
-    failed = attempt(asked=None, said=None, error="500")
+def test_a_request_that_was_turned_down_is_a_request_that_used_nothing() -> None:
+    failed = Attempt("openai:m", 1, 500, error="500").fields()
     assert usage_of([failed, attempt()], PRICES) == used(2, 100, 10, 0.0003)
+
+
+@pytest.mark.parametrize("status", [None, 200])
+def test_what_a_request_used_that_broke_off_is_unknown(status: int | None) -> None:
+    failed = Attempt("openai:m", 1, status, error="no answer after 5 s").fields()
+    assert usage_of([failed, attempt()], PRICES) == used(2, None, None, None)
 
 
 def test_an_answer_that_was_not_counted_makes_everything_unknown() -> None:

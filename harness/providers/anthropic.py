@@ -56,8 +56,6 @@ class Anthropic(Provider):
             for block in message.content
             if block.type == "tool_use"
         )
-        if not texts and not calls:
-            raise ValueError("the answer has no text and no calls")
         usage = message.usage
         tokens = None if usage is None else Tokens(usage.input, usage.output_tokens)
         return Answer("".join(texts), calls, finish=message.stop_reason, tokens=tokens)

@@ -38,13 +38,11 @@ class OpenAI(Provider):
         return {key: value for key, value in body.items() if value is not None} | options.extra_body
 
     def read(self, payload: Json) -> Answer:
-        """The first choice; a refusal is what the model said."""
+        """The first choice; a refusal is what the model said. Saying nothing uses tokens all the same."""
         completion = _Completion.model_validate(payload)
         choice = completion.choices[0]
         text = choice.message.content
         text = choice.message.refusal if text is None else text
-        if text is None and not choice.message.tool_calls:
-            raise ValueError("the answer has no text and no calls")
         return Answer(
             text or "",
             tuple(_call(call) for call in choice.message.tool_calls or ()),
