@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from harness.errors import SynthesisError as SynthesisError
     from harness.report import format_artifact as format_artifact
     from harness.report import write_report as write_report
+    from harness.score_turn import evaluate_turn as evaluate_turn
+    from harness.score_turn import evaluate_turn_async as evaluate_turn_async
+    from harness.score_turn import evaluate_turns as evaluate_turns
     from harness.settings import TurnSettings as TurnSettings
     from harness.similarity import EmbeddingAdapter as EmbeddingAdapter
     from harness.similarity import set_embedding_adapter as set_embedding_adapter
@@ -27,9 +30,6 @@ if TYPE_CHECKING:
     from harness.turn_comparison import compare_turns as compare_turns
     from harness.turn_evaluation import TurnContext as TurnContext
     from harness.turn_evaluation import TurnEvaluation as TurnEvaluation
-    from harness.score_turn import evaluate_turn as evaluate_turn
-    from harness.score_turn import evaluate_turn_async as evaluate_turn_async
-    from harness.score_turn import evaluate_turns as evaluate_turns
 
 _HOMES = {
     "EmbeddingAdapter": "similarity",

@@ -7,22 +7,9 @@ from pathlib import Path
 
 import orjson
 
-from harness.check import lexicon_stamp
-from harness.criteria.judge import Judge
-from harness.criterion import CheckerCriterion
 from harness.decide import Decision, RunOutcome, Thresholds, decide_run
-from harness.dimension import dimensions
-from harness.judge_prompt import prompt_version
 from harness.report import replace_file
-from harness.run_report import (
-    RunReport,
-    RunStamp,
-    RunSummary,
-    RunTiming,
-    ScenarioReport,
-    StopReason,
-    TurnStamp,
-)
+from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport, StopReason
 from harness.scenario import Scenario
 from harness.secrets import Redactor
 from harness.settings import CheckSettings
@@ -30,7 +17,6 @@ from harness.similarity import similarity_name
 from harness.spending import Usage, total
 from harness.summarize import ScenarioScores, mean, stdev, summarize, worst
 from harness.transcript import VERSION as TRANSCRIPT_VERSION
-from harness.turn_criterion import TurnCriterion
 from harness.turn_figures import added, summaries
 from harness.version import VERSION
 
@@ -72,45 +58,18 @@ def conclude(rows: list[ScenarioScores], conclusion: Conclusion) -> RunOutcome:
 
 def make_stamp(scenarios: Sequence[Scenario], settings: CheckSettings) -> RunStamp:
     """Versions and hashes of everything that scores; raises where words or a measure are not there."""
-    used = sorted(
-        {
-            (criterion.checker, criterion.options.language or settings.language)
-            for scenario in scenarios
-            for criterion in scenario.criteria
-            if isinstance(criterion, CheckerCriterion)
-        }
-    )
-    judges = {
-        criterion.model_name
-        for scenario in scenarios
-        for criterion in scenario.criteria
-        if isinstance(criterion, Judge)
-    }
+    stamps = [criterion.stamp(settings) for scenario in scenarios for criterion in scenario.criteria]
+    lexicons = {name: found for stamp in stamps for name, found in stamp.lexicons.items()}
+    judges = {name: version for stamp in stamps for name, version in stamp.judges.items()}
     return RunStamp(
         tool_version=VERSION,
         transcript_version=TRANSCRIPT_VERSION,
         language=settings.language,
         similarity=similarity_name(settings.similarity),
         similarity_threshold=settings.similarity_threshold,
-        lexicons={f"{name}/{language}": lexicon_stamp(name, language) for name, language in used},
-        judges=dict.fromkeys(sorted(judges), prompt_version()),
-        turns=_turn_stamp(scenarios),
-    )
-
-
-def _turn_stamp(scenarios: Sequence[Scenario]) -> TurnStamp | None:
-    """Null where no turn is evaluated; all criteria of a run share the project's settings."""
-    every = (criterion for scenario in scenarios for criterion in scenario.criteria)
-    settings = next((criterion.settings for criterion in every if isinstance(criterion, TurnCriterion)), None)
-    if settings is None:
-        return None
-    numbers = orjson.dumps([[each.name, each.numbers.model_dump(mode="json")] for each in dimensions()])
-    weights = {each.name: each.weight for each in dimensions()} | settings.weights
-    return TurnStamp(
-        weights=weights,
-        pass_at=settings.pass_at,
-        warn_below=settings.warn_below,
-        numbers=sha256(numbers).hexdigest(),
+        lexicons=dict(sorted(lexicons.items())),
+        judges=dict(sorted(judges.items())),
+        turns=next((stamp.turns for stamp in stamps if stamp.turns is not None), None),
     )
 
 
@@ -135,12 +94,12 @@ def encode_report(
     yield b"\n],\n" + orjson.dumps(tail)[1:] + b"\n"
 
 
-_OURS = frozenset({"name", "file", "tags", "system_sha256", "status", "transcript", "fingerprint"})
-"""What a scenario and a trial are found by."""
+_OURS = frozenset({"name", "file", "tags", "system_sha256"})
+"""What a scenario is found by."""
 
 
 def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
-    """A subject's parameters and a rubric come from a file, in which a key may stand."""
+    """A subject's parameters and a rubric come from a file, in which a key may stand; trials are clean."""
     scenario, scores = row.scenario, row.scores
     system = scenario.system
     head = ScenarioReport.model_construct(
@@ -161,7 +120,7 @@ def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
         dimensions=summaries(added(trial.figures for trial in row.trials)),
         trials=(),
     ).model_dump_json(exclude={"trials"})
-    trials = b",\n".join(redactor.line(trial.encoded, _OURS) for trial in row.trials)
+    trials = b",\n".join(trial.encoded for trial in row.trials)
     return redactor.line(head.encode(), _OURS)[:-1] + b',"trials":[' + trials + b"]}"
 
 

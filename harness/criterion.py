@@ -4,17 +4,28 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StrictBool, StrictInt, model_validator
+from pydantic_core import from_json
 
-from harness.records import CheckResult, Hit, Record, Status, Turn
+from harness.errors import words_of
+from harness.records import CheckResult, Hit, LexiconStamp, Record, Status, Turn
+from harness.run_report import TurnStamp
 from harness.settings import CheckSettings
 from harness.transcript import Json, Transcript
 
 if TYPE_CHECKING:
+    from harness.endpoint import Endpoint
     from harness.errors import Place
     from harness.facts import ScenarioFacts
     from harness.judging import Judging
 
 Scope = Literal["any", "parent"]
+_DEPTH_IN_A_REPORT = 8
+"""How deep a verdict lies in one, with some room."""
+
+
+def refuse_unreadable(text: bytes) -> None:
+    """Raise ValueError for JSON that could not be read again once it is part of a report."""
+    from_json(b"[" * _DEPTH_IN_A_REPORT + text + b"]" * _DEPTH_IN_A_REPORT)
 
 
 class Verdict(Record):
@@ -25,7 +36,12 @@ class Verdict(Record):
     points: float | None = Field(default=None, allow_inf_nan=False)
     hits: tuple[Hit, ...] = ()
     evidence: dict[str, Json] = Field(default={})
-    latency_ms: float = Field(default=0, exclude=True, description="clock time, which is kept apart")
+    attempts: tuple[dict[str, Json], ...] = Field(
+        default=(), exclude=True, description="requests to models, which are added up"
+    )
+    latency_ms: float | None = Field(
+        default=None, exclude=True, description="of evaluating turns: clock time, which is kept apart"
+    )
 
     @classmethod
     def passed(cls, reason: str, hits: Sequence[Hit] = (), **evidence: Json) -> Self:
@@ -51,6 +67,24 @@ class Verdict(Record):
     def error(cls, reason: str) -> Self:
         """It could not be judged; this is never a score."""
         return cls(status="error", reason=reason)
+
+    @classmethod
+    def raised(cls, error: BaseException) -> Self:
+        """What a criterion raised is its fault, and no score."""
+        return cls.error(f"raised {type(error).__name__}: {words_of(error)}")
+
+    def checked(self) -> Self:
+        """Itself; raises ValueError where a report could not hold it, which is the criterion's fault."""
+        refuse_unreadable(self.model_dump_json().encode())
+        return self
+
+
+class CriterionStamp(Record):
+    """What shapes the verdicts of a criterion beside its definition, under the names a report has for it."""
+
+    lexicons: dict[str, LexiconStamp] = Field(default={})
+    judges: dict[str, str] = Field(default={})
+    turns: TurnStamp | None = None
 
 
 class Criterion(Record):
@@ -92,8 +126,25 @@ class Criterion(Record):
         """What a report keeps of it, so that every score can be traced to what was asked."""
         return self.model_dump(mode="json", exclude_unset=True)
 
-    def settle(self, facts: "ScenarioFacts", place: "Place") -> Self:  # noqa: ARG002 - for those in need
+    @property
+    def endpoint(self) -> "Endpoint | None":
+        """The model it asks, once it is settled; none where it asks no server."""
+        return None
+
+    def stamp(self, settings: CheckSettings) -> CriterionStamp:  # noqa: ARG002 - for those in need
+        """What a report says about it; raises where words or a measure are not there."""
+        return CriterionStamp()
+
+    def evaluated_turns(self, verdict: Verdict) -> Sequence[Mapping[str, Json]]:  # noqa: ARG002 - as above
+        """What the verdict says of each turn, for those that put turns to the turn evaluator."""
+        return ()
+
+    def settle(self, facts: "ScenarioFacts", place: "Place") -> Self:  # noqa: ARG002 - as above
         """The criterion with what it needs of its scenario; raises what keeps it from judging."""
+        return self
+
+    def settle_as(self, recorded: Mapping[str, Json], facts: "ScenarioFacts", place: "Place") -> Self:  # noqa: ARG002 - as above
+        """Settled at last, where it could not be without what an earlier run recorded as its definition."""
         return self
 
     async def ask(self, transcript: Transcript, judging: "Judging") -> Verdict:
@@ -141,6 +192,14 @@ class CheckerCriterion(Criterion):
         own = self.model_dump(mode="json", exclude={"checker", "options"}, exclude_unset=True)
         options = self.options.model_dump(mode="json", exclude_unset=True)
         return {**own, self.checker: options if set(options) - {"expect"} else self.options.expect}
+
+    def stamp(self, settings: CheckSettings) -> CriterionStamp:
+        """The words it goes by."""
+        from harness.check import lexicon_stamp
+
+        language = self.options.language or settings.language
+        found = lexicon_stamp(self.checker, language)
+        return CriterionStamp(lexicons={f"{self.checker}/{language}": found})
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """Each turn by itself, then all of them together; turns the check does not apply to are left out."""

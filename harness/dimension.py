@@ -37,6 +37,11 @@ class Score(NamedTuple):
     because: tuple[tuple[str, float], ...] = ()
 
 
+def bounded(value: float, because: tuple[tuple[str, float], ...] = ()) -> Score:
+    """A score between 0 and 1; rounded, because 0.8 + 0.05 in floating point lies above 0.85."""
+    return Score(round(min(1.0, max(0.0, value)), 6), because)
+
+
 class IssueNumbers(Record):
     """When a low score is an issue, and how bad."""
 
@@ -79,13 +84,9 @@ class Numbers(Record):
     evidence: EvidenceNumbers | None = None
 
     def score(self, start: float, **found: object) -> Score:
-        """The start, with the amount of everything found added, kept between 0 and 1.
-
-        Rounded, because 0.8 + 0.05 in floating point lies above the threshold 0.85.
-        """
+        """The start, with the amount of everything found added, kept between 0 and 1."""
         because = tuple([(name, self.amounts[name]) for name, there in found.items() if there])
-        total = start + sum([amount for _, amount in because])
-        return Score(round(min(1.0, max(0.0, total)), 6), because)
+        return bounded(start + sum([amount for _, amount in because]), because)
 
     def score_from_baseline(self, **found: object) -> Score:
         """As `score`, from the level called baseline."""

@@ -8,17 +8,17 @@ from typing import Literal
 
 from harness.conclude import Conclusion, conclude, make_stamp, model_seconds, turns_latency_ms
 from harness.decide import RunOutcome, Thresholds, reaches
-from harness.errors import Withdrawn
-from harness.judging import Judging, ask_judges
+from harness.judging import Judging
 from harness.plan import Plan, Trial
 from harness.recorded_run import Why, earlier
 from harness.run import RunOptions, Stop, run_trials
 from harness.run_report import RunTiming
-from harness.score import ScoredTrial, Scoring, score_trial
+from harness.score import ScoredTrial, Scoring, judge_and_score
 from harness.settings import CheckSettings
 from harness.spending import Prices, Usage, total, usage_of
 from harness.summarize import ScenarioScores
-from harness.transcript import Transcript
+from harness.transcript import Transcript, read_transcript
+from harness.workers import work_off
 from harness.workspace import remove_workspace
 
 KeepWorkspaces = Literal["always", "failed", "never"]
@@ -37,9 +37,13 @@ class EvaluationOptions:
     prices: Prices = field(default_factory=dict)
 
     @property
-    def judging(self) -> Judging:
-        """What judges said is kept beside the transcripts."""
-        return Judging(self.run.models, self.run.place.judgments)
+    def scoring(self) -> Scoring:
+        """What scoring reads beside the transcript."""
+        return Scoring(self.settings, self.prices, redactor=self.run.models.redactor)
+
+    def judging(self, trial: Trial) -> Judging:
+        """What judges said is kept beside the transcripts; they have as long as the trial had."""
+        return Judging(self.run.models, self.run.place.judgments, seconds=self.run.seconds_for(trial))
 
 
 class Display:
@@ -84,25 +88,43 @@ class Evaluation:
         """Every trial that has to be run; those already there are only scored."""
         self.display.planned(self.plan)
         try:
-            waiting = await self._sort_trials() if self.options.resume else self.plan.trials()
+            waiting = await self._go_on() if self.options.resume else self.plan.trials()
             self.under_way = True
             await run_trials(waiting, self.options.run, self, self.stop)
         finally:
             await self.options.run.models.close()
 
-    async def _sort_trials(self) -> list[Trial]:
-        """Score what stands as its transcript is read: all of them at once would fill the memory."""
+    async def _go_on(self) -> list[Trial]:
+        """Score what stands; gives what has to be run.
+
+        Where somebody has to be asked, that is left to workers, who read the transcript again: all of them at
+        once would fill the memory.
+        """
         waiting: list[Trial] = []
+        to_judge: list[Trial] = []
         why: dict[Why, int] = {}
         for trial in self.plan.trials():
             reason, transcript = earlier(trial, self.options.run.place)
             why[reason] = why.get(reason, 0) + 1
             if transcript is None:
                 waiting.append(trial)
-            elif (scored := await self._take(trial, transcript)) is not None:
-                self.display.kept(trial, scored)
-        self.display.resumed(why)
+            elif any(criterion.asks for criterion in trial.scenario.criteria):
+                to_judge.append(trial)
+            else:
+                await self._keep(trial, transcript)
+        self.under_way = bool(to_judge)
+        await work_off(to_judge, self._judge_again, self.options.run.jobs, self.stop)
+        if not self.stop.reason:
+            self.display.resumed(why)
         return waiting
+
+    async def _judge_again(self, trial: Trial) -> None:
+        self.display.started(trial)
+        await self._keep(trial, read_transcript(self.options.run.place.transcript(trial)))
+
+    async def _keep(self, trial: Trial, transcript: Transcript) -> None:
+        if (scored := await self._take(trial, transcript)) is not None:
+            self.display.kept(trial, scored)
 
     def started(self, trial: Trial) -> None:
         """A trial begins."""
@@ -127,15 +149,12 @@ class Evaluation:
 
     async def _take(self, trial: Trial, transcript: Transcript) -> ScoredTrial | None:
         """The trial's score; None where the run ends before a judge can be asked."""
-        path = self.options.run.place.transcript_name(trial)
-        criteria = trial.scenario.criteria
-        try:
-            judged = await ask_judges(transcript, criteria, self.options.judging)
-        except Withdrawn:
-            return None
-        scoring = Scoring(self.options.settings, self.options.prices, judged)
-        scored = score_trial(transcript, criteria, scoring, path)
-        self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
+        options = self.options
+        path = options.run.place.transcript_name(trial)
+        judging = options.judging(trial)
+        scored = await judge_and_score(transcript, trial.scenario.criteria, judging, options.scoring, path)
+        if scored is not None:
+            self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
         return scored
 
     def _is_final_failure(self, scored: ScoredTrial) -> bool:

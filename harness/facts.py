@@ -9,6 +9,11 @@ from harness.turn_evaluation import Memory
 
 
 @dataclass(frozen=True)
+class RecordedAccess(ModelAccess):
+    """Of a run that is scored again: who is named nowhere is found later, in what the run recorded."""
+
+
+@dataclass(frozen=True)
 class ScenarioFacts:
     """Criteria that have one of these themselves keep their own."""
 

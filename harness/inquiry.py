@@ -7,16 +7,15 @@ from hashlib import sha256
 from harness.attempt import Asker, Attempt
 from harness.endpoint import Endpoint
 from harness.errors import SubjectError
-from harness.judge_answer import Reading
+from harness.judge_answer import AnswerReader, Reading
+from harness.judging import Judging
 from harness.judgments import JudgeAnswer, Judgment
 from harness.model import Message, ModelOptions, Question, ScriptedModel
-from harness.models import Models
 from harness.speaker import ScriptedSpeaker
 from harness.transcript import Json, Transcript
 
 TRIES = 3
 """Answers to one question; what the network does is tried again elsewhere."""
-_CLOCK_VALUES = ("latency_ms", "wait_ms")
 
 
 @dataclass
@@ -27,7 +26,7 @@ class Inquiry:
     messages: tuple[Message, ...]
     options: ModelOptions
     endpoint: Endpoint | None
-    models: Models
+    judging: Judging
     answers: list[JudgeAnswer] = field(default_factory=list)
     attempts: list[dict[str, Json]] = field(default_factory=list)
 
@@ -40,27 +39,36 @@ class Inquiry:
         """What was said so far."""
         return Judgment(answers=tuple(self.answers), attempts=tuple(self.attempts))
 
-    async def ask(self, repeats: int, maximum: float) -> str | None:
+    async def ask(self, repeats: int, reader: AnswerReader) -> str | None:
         """As often as wanted; gives what kept one of the repeats from coming to a score."""
+        limit = asyncio.timeout_at(self.judging.deadline)
+        try:
+            async with limit:
+                return await self._scores(repeats, reader)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return self.judging.too_late
+
+    async def _scores(self, repeats: int, reader: AnswerReader) -> str | None:
         for repeat in range(1, repeats + 1):
-            problem = await self._score(repeat, maximum)
+            problem = await self._score(repeat, reader)
             if problem is not None:
                 return problem if repeats == 1 else f"question {repeat} of {repeats}: {problem}"
         return None
 
-    async def _score(self, repeat: int, maximum: float) -> str | None:
+    async def _score(self, repeat: int, reader: AnswerReader) -> str | None:
         """One score, with as many answers as that takes; gives why there is none."""
-        time = asyncio.get_running_loop().time()
-        self._asker.deadline = time + self.options.request_timeout * TRIES
+        own = asyncio.get_running_loop().time() + self.options.request_timeout * TRIES
+        self._asker.deadline = own if self.judging.deadline is None else min(own, self.judging.deadline)
         problem = ""
         for number in range(1, TRIES + 1):
             try:
                 text = await self._answer(repeat, number)
             except SubjectError as error:
                 return f"the judge gave no answer: {error}"
-            answer = JudgeAnswer(repeat=repeat, number=number, text=text)
-            self.answers.append(answer)
-            reading = answer.read(maximum)
+            self.answers.append(JudgeAnswer(repeat=repeat, number=number, text=text))
+            reading = reader.read(text)
             if isinstance(reading, Reading):
                 return None
             problem = reading
@@ -72,7 +80,7 @@ class Inquiry:
             return await self._scripted()
         seed = _derived(self.transcript.seed, repeat, number)
         question = Question(self.messages, self.options, seed=seed)
-        answer = await self.models.ask(question, self.endpoint, self._asker)
+        answer = await self.judging.models.ask(question, self.endpoint, self._asker)
         return answer.text
 
     async def _scripted(self) -> str:
@@ -83,8 +91,7 @@ class Inquiry:
         return answer.text
 
     def _attempted(self, attempt: Attempt) -> None:
-        fields = attempt.fields()
-        self.attempts.append({key: value for key, value in fields.items() if key not in _CLOCK_VALUES})
+        self.attempts.append(attempt.timeless())
 
 
 def _derived(*parts: int) -> int:

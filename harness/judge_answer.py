@@ -3,8 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from harness.problems import shown
 from harness.transcript import Json
@@ -17,6 +19,11 @@ _BARE = re.compile(
 _BRACE = re.compile(r"[{}]")
 _OBJECT = re.compile(r'\{\s*["}]')
 _THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+_STATED = re.compile(rf"\bscore\b[\"'`*_ \t]{{0,5}}[:=][\"'`*_ \t]{{0,5}}(?P<score>{_NUMBER})", re.IGNORECASE)
+_BREAK = re.compile(r"\n|</think>")
+_DECORATION = " \t\r`*_"
+_OF_QUOTES = str.maketrans("", "", " \t\r\n|>")
+"""What a transcript gains and loses on its way into a prompt and back out of it."""
 _LONGEST_BARE = 200
 _LONGEST_REASON = 2_000
 
@@ -29,26 +36,90 @@ class Reading:
     reason: str = ""
 
 
-def read_answer(text: str, maximum: float) -> Reading:
+@dataclass(frozen=True)
+class AnswerReader:
+    """Reads what is said on one scale about one piece of evidence: the transcript, as the judge saw it."""
+
+    maximum: float
+    evidence: str = ""
+
+    def read(self, text: str) -> Reading | str:
+        """The score in an answer, or what is wrong with it."""
+        try:
+            return read_answer(text, self.maximum, self.evidence)
+        except ValueError as error:
+            return str(error)
+
+
+class _Found(NamedTuple):
+    """An object in an answer, and where it stands."""
+
+    fields: dict[str, Json]
+    start: int
+    end: int
+
+
+def read_answer(text: str, maximum: float, evidence: str = "") -> Reading:
     """The one score in an answer, from 0 to the maximum; raises ValueError saying why there is none.
 
     Read are a JSON object with a `score`, alone or in prose or a code fence, and an answer that is a number
     and nothing else ("4", "4.", "Score: 4", and "4/5" where 5 is the maximum). A score may be a number or a
-    string that is one. Not read are scores of nested objects, and several objects that disagree. What stands
-    in `<think>` at the beginning is not part of the answer.
+    string that is one. Not read are scores of nested objects, objects that stand in the `evidence` word for
+    word, which are quoted and not given, and several scores that disagree, also where one of them is only
+    said: "Score: 0", or a number alone on its line. What stands in `<think>` at the beginning is not part
+    of the answer; a thought that does not end leaves none.
     """
     thought = _THOUGHT.match(text)
     said = text[thought.end() :] if thought else text
-    found = [entry for entry in _objects(said) if "score" in entry]
-    if not found:
+    objects = list(_objects(said))
+    prose = _without(objects, said)
+    if "<think>" in prose:
+        raise ValueError("a thought that does not end")
+    given = _given(objects, said, evidence)
+    if not given:
         return Reading(_within(_bare(said, maximum), maximum))
-    scores = [_within(_number(entry["score"]), maximum) for entry in found]
+    scores = [_within(_number(fields["score"]), maximum) for fields in given]
+    scores += _stated(prose)
     if len(set(scores)) > 1:
         raise ValueError(f"several scores: {', '.join(f'{score:g}' for score in scores[:5])}")
-    return Reading(scores[0], _reason(found[0].get("reason")))
+    return Reading(scores[0], _reason(given[0].get("reason")))
 
 
-def _objects(text: str) -> Iterator[dict[str, Json]]:
+def _given(objects: Sequence[_Found], said: str, evidence: str) -> list[dict[str, Json]]:
+    """A judge that quotes what was planted does not give what it asks for."""
+    scored = [found for found in objects if "score" in found.fields]
+    if not scored or not evidence:
+        return [found.fields for found in scored]
+    seen = _unquoted(evidence)
+    return [
+        found.fields for found in scored if said[found.start : found.end].translate(_OF_QUOTES) not in seen
+    ]
+
+
+@lru_cache(maxsize=8)
+def _unquoted(evidence: str) -> str:
+    """Long, and the same for every answer about a trial."""
+    return evidence.translate(_OF_QUOTES)
+
+
+def _without(objects: Sequence[_Found], said: str) -> str:
+    """The words around the objects; no word before one can be taken together with one behind it."""
+    ends = [0, *(found.end for found in objects)]
+    starts = [*(found.start for found in objects), len(said)]
+    return "\n".join(said[end:start] for end, start in zip(ends, starts, strict=True))
+
+
+def _stated(prose: str) -> Iterator[float]:
+    """Scores in words of their own."""
+    for stated in _STATED.finditer(prose):
+        yield float(stated["score"])
+    for line in _BREAK.split(prose):
+        said = line.strip(_DECORATION) if len(line) <= _LONGEST_BARE else ""
+        if bare := _BARE.fullmatch(said):
+            yield float(bare["score"])
+
+
+def _objects(text: str) -> Iterator[_Found]:
     """The outermost JSON objects, in one pass.
 
     An object that is begun and is not JSON makes the whole answer unreadable: to look for others inside it
@@ -62,8 +133,8 @@ def _objects(text: str) -> Iterator[dict[str, Json]]:
         if brace.group() == "}":
             depth = max(depth - 1, 0)
         elif depth == 0 and _OBJECT.match(text, start):
-            found, end = _decoded(text, start)
-            yield found
+            fields, end = _decoded(text, start)
+            yield _Found(fields, start, end)
         else:
             depth += 1
 

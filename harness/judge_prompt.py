@@ -75,9 +75,13 @@ def prompt_version() -> str:
     return f"{PROMPT_VERSION}-{sha256((SYSTEM + _USER).encode()).hexdigest()[:12]}"
 
 
-def judge_messages(task: str, maximum: float, transcript: Transcript) -> tuple[Message, Message]:
-    """The same bytes for the same task, maximum and transcript."""
-    data = "\n".join(_shown_lines(list(_parts(transcript))))
+def shown_transcript(transcript: Transcript) -> str:
+    """All that a judge gets to see of a run."""
+    return "\n".join(_shown_lines(list(_parts(transcript))))
+
+
+def judge_messages(task: str, maximum: float, data: str) -> tuple[Message, Message]:
+    """The same bytes for the same task, maximum and shown transcript."""
     filled = _USER.format(
         task=task.strip(), maximum=_written(maximum), boundary=_boundary(task + data), data=data
     )

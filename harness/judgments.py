@@ -8,9 +8,10 @@ from pathlib import Path
 import orjson
 from pydantic import Field, ValidationError
 
+from harness.attempt import TimelessFields
 from harness.errors import SynthesisError
 from harness.json_file import read_regular
-from harness.judge_answer import Reading, read_answer
+from harness.judge_answer import AnswerReader, Reading
 from harness.model import Message
 from harness.records import Record
 from harness.report import replace_file
@@ -24,23 +25,16 @@ class JudgeAnswer(Record):
     number: int = Field(ge=1, alias="try")
     text: str
 
-    def read(self, maximum: float) -> Reading | str:
-        """The score in it, or what is wrong with it."""
-        try:
-            return read_answer(self.text, maximum)
-        except ValueError as error:
-            return str(error)
-
 
 class Judgment(Record):
     """Everything one judge said about one trial; scores are read from it, never kept beside it."""
 
     answers: tuple[JudgeAnswer, ...] = ()
-    attempts: tuple[dict[str, Json], ...] = ()
+    attempts: tuple[TimelessFields, ...] = ()
 
-    def readings(self, maximum: float) -> tuple[Reading, ...]:
+    def readings(self, reader: AnswerReader) -> tuple[Reading, ...]:
         """One for each repeat that came to a score."""
-        read = (answer.read(maximum) for answer in self.answers)
+        read = (reader.read(answer.text) for answer in self.answers)
         return tuple(reading for reading in read if isinstance(reading, Reading))
 
 
@@ -57,7 +51,7 @@ class JudgmentKey:
     transcript: Transcript
     messages: Sequence[Message]
     judge: dict[str, Json]
-    maximum: float
+    reader: AnswerReader
     repeats: int
 
     @property
@@ -65,7 +59,7 @@ class JudgmentKey:
         """The name of its file."""
         start = self.transcript.start
         said = [[message.role, message.content] for message in self.messages]
-        parts = [start["scenario"], start["seed"], said, self.judge, self.maximum, self.repeats]
+        parts = [start["scenario"], start["seed"], said, self.judge, self.reader.maximum, self.repeats]
         return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -83,7 +77,7 @@ class Judgments:
             kept = _KeptJudgment.model_validate_json(read_regular(self._path(self.folder, key)))
         except (OSError, ValidationError):
             return None
-        whole = kept.key == key.digest and len(kept.readings(key.maximum)) == key.repeats
+        whole = kept.key == key.digest and len(kept.readings(key.reader)) == key.repeats
         return Judgment(answers=kept.answers, attempts=kept.attempts) if whole else None
 
     def save(self, key: JudgmentKey, judgment: Judgment) -> None:

@@ -1,7 +1,7 @@
 """What the command line says about models, checked before anything runs."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from harness.arguments import one_of, whole_number
 from harness.endpoint import Endpoint, ModelAccess
 from harness.errors import SynthesisError
 from harness.model import split_name
+from harness.model_subject import ModelSubject
 from harness.models import Models
 from harness.plan import Plan
 from harness.problems import shown
@@ -73,12 +74,7 @@ class ModelArguments:
 
     def check(self, plan: Plan, prices: Prices) -> None:
         """A budget needs prices, and a sandbox that is asked for has to be there."""
-        self.budget(prices)
-        unknown = sorted({end.model for end in endpoints(plan) if end.model not in prices})
-        if self.max_cost is not None and unknown:
-            fix = f'add to synthesis.toml: [prices."{unknown[0]}"] with input and output per million tokens'
-            what = f"there is no price for {', '.join(map(shown, unknown))}"
-            raise SynthesisError(what, where="--max-cost", fix=fix)
+        refuse_unpriced(endpoints(plan), self.budget(prices))
         if self.require_sandbox is not None:
             wanted = one_of(self.require_sandbox, "--require-sandbox", LEVELS)
             reached = strongest()
@@ -91,10 +87,19 @@ class ModelArguments:
 def endpoints(plan: Plan) -> Iterator[Endpoint]:
     """Every model the plan is known to ask, subjects' and judges'."""
     for scenario in plan.scenarios:
-        for asking in (scenario.subject, *scenario.criteria):
-            found = getattr(asking, "endpoint", None)
-            if isinstance(found, Endpoint):
-                yield found
+        asking = [criterion.endpoint for criterion in scenario.criteria]
+        if isinstance(scenario.subject, ModelSubject):
+            asking.append(scenario.subject.endpoint)
+        yield from (found for found in asking if found is not None)
+
+
+def refuse_unpriced(asked: Iterable[Endpoint], budget: Budget) -> None:
+    """What a budget cannot count is told before anybody is asked."""
+    unknown = sorted({endpoint.model for endpoint in asked if not budget.knows(endpoint.model)})
+    if unknown:
+        fix = f'add to synthesis.toml: [prices."{unknown[0]}"] with input and output per million tokens'
+        what = f"there is no price for {', '.join(map(shown, unknown))}"
+        raise SynthesisError(what, where="--max-cost", fix=fix)
 
 
 def _access(

@@ -2,8 +2,8 @@
 
 import re
 
-_ASCII_CAPITALISED = re.compile(r"\b[A-Z][A-Za-z0-9]*(?:[-'][A-Za-z0-9]+)*")
-_CAPITALISED = re.compile(r"(?<![^\W_])[^\W\d_a-zß-öø-ÿ][^\W_]*(?:[-'’][^\W_]+)*")
+_ASCII_CAPITALISED = re.compile(r"\b[A-Z][A-Za-z0-9]*(?:'[A-Za-z0-9]+)*")
+_CAPITALISED = re.compile(r"(?<![^\W_])[^\W\d_a-zß-öø-ÿ][^\W_]*(?:['’][^\W_]+)*")
 _OPENING = " \t*_\"'“‘«([{"
 _STARTS = frozenset(".!?:;…\n\r•-–—#>|/。！？")
 """Marks after which a capital proves nothing: a sentence, a quotation or a list item begins."""

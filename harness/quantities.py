@@ -7,7 +7,7 @@ someone else.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from harness.content_words import stem
 from harness.lazy import Lazy
@@ -18,6 +18,9 @@ _TOKEN = re.compile(rf"[^\W\d_]+(?:'[^\W\d_]+)*|{_FIGURE}|[,;:()]")
 _ASCII_TOKEN = re.compile(rf"[a-z]+(?:'[a-z]+)*|{_FIGURE}|[,;:()]")
 _NUMBER = re.compile(r"([$€£¥]?)(\d[\d,.]*)(?::(\d\d))?(.*)")
 _LONGEST_NUMBER = 15
+MOST_NUMBERS = 300
+"""Of one text; each is compared with each of another, so that without end to them time would have none."""
+
 _NEAR = 8
 """Words on each side of a number that say what it is about."""
 
@@ -85,17 +88,18 @@ class NumberReader:
         self._words = {word: value for word, value in small.items() if value > 1} | self._tens
 
     def read(self, sentences: Iterable[str]) -> list[Quantity]:
-        """Every number but ordinals and the word "one"."""
-        return [each for sentence in sentences for each in self._read(sentence)]
+        """The numbers, but for ordinals and the word "one"; of very many only the first."""
+        found = (each for sentence in sentences for each in self._read(sentence))
+        return list(islice(found, MOST_NUMBERS))
 
     def _read(self, sentence: str) -> Iterator[Quantity]:
         words = (_ASCII_TOKEN if sentence.isascii() else _TOKEN).findall(sentence)
-        values = {
-            place: found
-            for place, word in enumerate(words)
-            if (word in self._words or not word[0].isalpha())
-            and (found := self._value(words, place)) is not None
-        }
+        values: dict[int, tuple[float, str]] = {}
+        for place, word in enumerate(words):
+            if word in self._words or not word[0].isalpha():
+                found = self._value(words, place)
+                if found is not None:
+                    values[place] = found
         units: dict[int, str] = {}
         for place in reversed(values):
             units[place] = values[place][1] or self._unit(words, place, units)

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -15,10 +15,11 @@ from harness.conclude import Conclusion, conclude, make_stamp, turns_latency_ms
 from harness.console import counted
 from harness.criterion import Criterion
 from harness.decide import RunOutcome, Thresholds
-from harness.errors import Place, Problems, SynthesisError, Withdrawn
-from harness.facts import ScenarioFacts
-from harness.judging import Judging, ask_judges, settle_criteria
+from harness.errors import Place, Problems, SynthesisError
+from harness.facts import RecordedAccess, ScenarioFacts
+from harness.judging import Judging, settle_criteria
 from harness.load import LoadOptions, load_scenarios
+from harness.model_arguments import refuse_unpriced
 from harness.models import Models
 from harness.recorded_run import (
     RecordedScenario,
@@ -27,10 +28,11 @@ from harness.recorded_run import (
     read_recorded_scenarios,
 )
 from harness.rubric import RubricReader
+from harness.run import Stop
 from harness.run_directory import RunDirectory
 from harness.run_report import RunStamp, RunTiming
 from harness.scenario import Scenario, ScenarioDefinition
-from harness.score import ScoredTrial, Scoring, score_trial
+from harness.score import ScoredTrial, Scoring, judge_and_score
 from harness.settings import CheckSettings
 from harness.spending import Prices
 from harness.subject import Context, Session, Subject, SubjectError
@@ -56,7 +58,11 @@ class Recorded(Subject):
 
 @dataclass(frozen=True)
 class RescoreOptions:
-    """`rubric` replaces every scenario's own; `scenarios` are files to look in before those of the report."""
+    """`rubric` replaces every scenario's own; `scenarios` are files to look in before those of the report.
+
+    Without `ask_judges` only judgments that are kept count: a report is data, perhaps a stranger's, and that
+    it names judges is no reason to pay them. `seconds` are for all judges of a trial.
+    """
 
     rubric: Path | None = None
     scenarios: tuple[str, ...] = ()
@@ -65,6 +71,8 @@ class RescoreOptions:
     models: Models = field(default_factory=Models)
     thresholds: Thresholds = Thresholds()
     load: LoadOptions = LoadOptions()
+    ask_judges: bool = False
+    seconds: float | None = None
 
     @property
     def warn(self) -> Callable[[str], None]:
@@ -84,6 +92,8 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
         fix = "name the folder of a run; one that was killed gets its report from: synthesis eval … --resume"
         raise SynthesisError("there is no report here", where=str(place.path), fix=fix)
     criteria = _Criteria(place, options)
+    stop = Stop()
+    options.models.ended = stop.ask
     rows = asyncio.run(_Rescoring(place, options).rows(criteria))
     criteria.warn()
     stamp = make_stamp([row.scenario for row in rows], options.settings)
@@ -95,8 +105,10 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
         trials_seconds=None,
         turns_latency_ms=turns_latency_ms(rows),
     )
-    redactor = options.models.redactor
-    return conclude(rows, Conclusion(target, options.thresholds, stamp, timing, redactor=redactor))
+    conclusion = Conclusion(
+        target, options.thresholds, stamp, timing, stop.reason, redactor=options.models.redactor
+    )
+    return conclude(rows, conclusion)
 
 
 class _Criteria:
@@ -108,7 +120,9 @@ class _Criteria:
         self._files: dict[str, dict[str, Scenario]] = {}
         self._recorded: dict[str, list[str]] = {}
         self._given = None if options.rubric is None else _read_rubric(options.rubric, options.facts)
-        named = load_scenarios(options.scenarios, options.load) if options.scenarios else []
+        # Who judges where a file names nobody may have been said on the command line of the run.
+        self._load = replace(options.load, judge=RecordedAccess(**vars(options.load.judge)))
+        named = load_scenarios(options.scenarios, self._load) if options.scenarios else []
         self._named = {scenario.name: scenario for scenario in named}
 
     def of(self, entry: RecordedScenario) -> tuple[Criterion, ...]:
@@ -116,7 +130,7 @@ class _Criteria:
             return self._given
         today = self._named.get(entry.name) or self._today(entry.file).get(entry.name)
         if today is not None:
-            return today.criteria
+            return _settled_as(today, entry.rubric, self._options.facts)
         if any("score" in definition for definition in entry.rubric):
             fix = f"name its file if you trust it: --scenarios {entry.file}"
             raise SynthesisError("the rubric has a function in it", where=entry.name, fix=fix)
@@ -142,28 +156,49 @@ class _Criteria:
     def _today(self, file: str) -> dict[str, Scenario]:
         if file not in self._files:
             found = find_scenario_file(self._place, file)
-            scenarios = load_scenarios([found], self._options.load) if may_load(found) else []
+            scenarios = load_scenarios([found], self._load) if may_load(found) else []
             self._files[file] = {scenario.name: scenario for scenario in scenarios}
         return self._files[file]
 
 
 def _read_rubric(path: Path, facts: ScenarioFacts) -> tuple[Criterion, ...]:
     problems: list[SynthesisError] = []
-    criteria = tuple(RubricReader(path.parent, trusted=False, problems=problems).read_file(path))
-    criteria = settle_criteria(criteria, facts, Place(str(path)), problems)
-    if problems:
-        raise Problems(problems)
-    return criteria
+    criteria = RubricReader(path.parent, trusted=False, problems=problems).read_file(path)
+    return _settled(criteria, facts, Place(str(path)), problems)
 
 
 def _recorded_criteria(entry: RecordedScenario, facts: ScenarioFacts) -> tuple[Criterion, ...]:
     problems: list[SynthesisError] = []
     place = Place(f"report of {entry.name}") / "rubric"
-    criteria = tuple(RubricReader(Path(), trusted=False, problems=problems).read(entry.rubric, place))
-    criteria = settle_criteria(criteria, facts, place, problems)
+    criteria = RubricReader(Path(), trusted=False, problems=problems).read(entry.rubric, place)
+    return _settled(criteria, facts, place, problems)
+
+
+def _settled(
+    criteria: Iterable[Criterion], facts: ScenarioFacts, place: Place, problems: list[SynthesisError]
+) -> tuple[Criterion, ...]:
+    """Ready to judge; raises what is wrong with any of them."""
+    settled = settle_criteria(tuple(criteria), facts, place, problems)
     if problems:
         raise Problems(problems)
-    return criteria
+    return settled
+
+
+def _settled_as(
+    today: Scenario, recorded: Sequence[dict[str, Json]], facts: ScenarioFacts
+) -> tuple[Criterion, ...]:
+    place = Place(today.file) / "rubric"
+    return tuple(
+        criterion.settle_as(_recorded_like(criterion, index, recorded), facts, place)
+        for index, criterion in enumerate(today.criteria)
+    )
+
+
+def _recorded_like(criterion: Criterion, index: int, rubric: Sequence[dict[str, Json]]) -> dict[str, Json]:
+    """What the report has of the same name, or else in the same place."""
+    alike = {place: definition for place, definition in enumerate(rubric) if criterion.key in definition}
+    named = [entry for entry in alike.values() if criterion.name and entry.get("name") == criterion.name]
+    return named[0] if named else alike.get(index, {})
 
 
 @dataclass(frozen=True)
@@ -186,6 +221,9 @@ class _Rescoring:
         scored: list[ScoredTrial] = []
         system: str | None = None
         at_once = self.options.models.at_once
+        if self.options.ask_judges:
+            asked = (criterion.endpoint for criterion in criteria)
+            refuse_unpriced(filter(None, asked), self.options.models.budget)
         for first in range(0, len(entry.trials), at_once):
             names = [trial.transcript for trial in entry.trials[first : first + at_once]]
             found = [(name, _transcript(self.place, name)) for name in names]
@@ -199,13 +237,12 @@ class _Rescoring:
         self, name: str, transcript: Transcript, criteria: tuple[Criterion, ...]
     ) -> ScoredTrial | None:
         """None where the judge was refused before: that is told once."""
-        judging = Judging(self.options.models, self.place.judgments)
-        try:
-            judged = await ask_judges(transcript, criteria, judging)
-        except Withdrawn:
-            return None
-        scoring = Scoring(self.options.settings, self.options.prices, judged)
-        return score_trial(transcript, criteria, scoring, name)
+        options = self.options
+        judging = Judging(
+            options.models, self.place.judgments, ask=options.ask_judges, seconds=options.seconds
+        )
+        scoring = Scoring(options.settings, options.prices, redactor=options.models.redactor)
+        return await judge_and_score(transcript, criteria, judging, scoring, name)
 
 
 def _scenario_scores(

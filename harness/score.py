@@ -1,21 +1,25 @@
-"""Score a recorded trial with its rubric. Reads the transcript, nothing else."""
+"""Score a recorded trial with its rubric. Reads the transcript, nothing else; judges are asked before."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from harness.criterion import Criterion, Verdict
-from harness.errors import words_of
+from harness.errors import Withdrawn
+from harness.judging import Judging, ask_judges
 from harness.run_report import CriterionScore, TrialReport, TrialStatus
+from harness.secrets import Redactor
 from harness.settings import CheckSettings
 from harness.spending import Prices, Usage, usage_of
 from harness.transcript import Json, SandboxLevel, Transcript, weakest
-from harness.turn_figures import KEYS as TURN_KEYS
 from harness.turn_figures import Figures, figures_of
+
+_OURS = frozenset({"status", "transcript", "fingerprint"})
+"""What a trial is found by."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """What the figures need of a trial, and its part of the report already written out.
+    """What the figures need of a trial, and its part of the report already written out, without keys.
 
     The encoded form is what keeps a run of many thousand trials small in memory. `score` is exact;
     reports round it.
@@ -44,6 +48,18 @@ class Scoring:
     settings: CheckSettings = CheckSettings()
     prices: Prices = field(default_factory=dict)
     judged: Mapping[int, Verdict] = field(default_factory=dict)
+    redactor: Redactor = Redactor()
+
+
+async def judge_and_score(
+    transcript: Transcript, criteria: Sequence[Criterion], judging: Judging, scoring: Scoring, path: str
+) -> ScoredTrial | None:
+    """With all verdicts, those among them that have to be asked for; None where the run ends before."""
+    try:
+        judged = await ask_judges(transcript, criteria, judging)
+    except Withdrawn:
+        return None
+    return score_trial(transcript, criteria, replace(scoring, judged=judged), path)
 
 
 def score_trial(
@@ -60,7 +76,7 @@ def score_trial(
     start = transcript.start
     attempts = list(_own_attempts(transcript))
     usage = usage_of(attempts, scoring.prices)
-    judge_usage = usage_of(_judges_attempts(scores), scoring.prices)
+    judge_usage = usage_of((attempt for _, verdict in judged for attempt in verdict.attempts), scoring.prices)
     sandbox = weakest(event["level"] for event in transcript.of_type("sandbox"))
     report = TrialReport.model_construct(
         seed=start["seed"],
@@ -75,9 +91,9 @@ def score_trial(
         sandbox=sandbox,
         criteria=scores,
     )
-    encoded = report.model_dump_json(by_alias=True).encode()
+    encoded = scoring.redactor.line(report.model_dump_json(by_alias=True).encode(), _OURS)
     seconds = sum(attempt["latency_ms"] for attempt in attempts) / 1000 if attempts else None
-    latencies = [verdict.latency_ms for criterion, verdict in judged if criterion.key in TURN_KEYS]
+    latencies = [verdict.latency_ms for _, verdict in judged if verdict.latency_ms is not None]
     return ScoredTrial(
         start["seed"],
         status,
@@ -88,7 +104,7 @@ def score_trial(
         sandbox,
         seconds,
         sum(latencies) if latencies else None,
-        figures_of(scores),
+        figures_of([criterion.evaluated_turns(verdict) for criterion, verdict in judged]),
     )
 
 
@@ -96,12 +112,6 @@ def _own_attempts(transcript: Transcript) -> Iterator[dict[str, Json]]:
     """What is only said again from a recording was not asked again."""
     if transcript.start["subject"].get("type") != "replay":
         yield from transcript.of_type("attempt")
-
-
-def _judges_attempts(scores: Iterable[CriterionScore]) -> Iterator[dict[str, Json]]:
-    for score in scores:
-        if score.criterion == "judge":
-            yield from score.evidence.get("attempts", ())
 
 
 def _judged(
@@ -114,11 +124,9 @@ def _judged(
 def _judge(criterion: Criterion, transcript: Transcript, settings: CheckSettings) -> Verdict:
     """One criterion; whatever it raises is recorded and is no score."""
     try:
-        verdict = criterion.score(transcript, settings)
-        verdict.model_dump_json()  # what cannot be written down is the criterion's fault, not the report's
+        return criterion.score(transcript, settings).checked()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one of the two places: someone else's code
-        verdict = Verdict.error(f"raised {type(error).__name__}: {words_of(error)}")
-    return verdict
+        return Verdict.raised(error)
 
 
 def _criterion_score(criterion: Criterion, verdict: Verdict) -> CriterionScore:

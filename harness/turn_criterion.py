@@ -1,14 +1,19 @@
 """What criteria share that put the turns of a trial to the turn evaluator."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
 from typing import Annotated, Literal, Self
 
+import orjson
 from pydantic import Field, PrivateAttr, StrictBool, StrictInt
 
-from harness.criterion import Criterion, select_turns
+from harness.criterion import Criterion, CriterionStamp, Verdict, select_turns
+from harness.dimension import dimensions
 from harness.errors import Place
 from harness.facts import ScenarioFacts
-from harness.settings import TurnSettings
+from harness.run_report import TurnStamp
+from harness.settings import CheckSettings, TurnSettings
 from harness.transcript import Json, Transcript
 from harness.turn_evaluation import Memory, Source, Stance, ToolInvocation, TurnContext, TurnEvaluation
 
@@ -49,6 +54,19 @@ class TurnCriterion(Criterion):
         """How dimensions make a score."""
         return self._settings
 
+    def stamp(self, settings: CheckSettings) -> CriterionStamp:  # noqa: ARG002 - as others
+        """How dimensions are weighed; all criteria of a run share the project's settings."""
+        own = self._settings
+        weights = {each.name: each.weight for each in dimensions()} | own.weights
+        numbers = _numbers_hash()
+        stamp = TurnStamp(weights=weights, pass_at=own.pass_at, warn_below=own.warn_below, numbers=numbers)
+        return CriterionStamp(turns=stamp)
+
+    def evaluated_turns(self, verdict: Verdict) -> Sequence[Mapping[str, Json]]:
+        """Every verdict on turns keeps them in its evidence."""
+        turns: Sequence[Mapping[str, Json]] = verdict.evidence.get("turns", ())
+        return turns
+
     def holds(self, scores: Mapping[int, float], least: float) -> tuple[bool, int]:
         """Whether the turns hold together, and the turn that decided it."""
         held = {number: score >= least for number, score in scores.items()}
@@ -85,6 +103,13 @@ class TurnCriterion(Criterion):
             is_harmful_request=self.expects_refusal,
             sources=self.sources,
         )
+
+
+@cache
+def _numbers_hash() -> str:
+    """Of every dimension's numbers."""
+    numbers = orjson.dumps([[each.name, each.numbers.model_dump(mode="json")] for each in dimensions()])
+    return sha256(numbers).hexdigest()
 
 
 def _tools_by_turn(transcript: Transcript) -> dict[int, tuple[ToolInvocation, ...]]:

@@ -1,13 +1,14 @@
 """Figures over evaluated turns: for each dimension how good, how bad at worst, and how many issues."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.run_report import CriterionScore, DimensionSummary
+from harness.run_report import DimensionSummary
+from harness.transcript import Json
 from harness.turn_evaluation import Severity
 
-KEYS = ("turn_quality", "dimension")
-"""The criteria that keep turns in their evidence, the fuller one first."""
+Turns = Sequence[Mapping[str, Json]]
+"""The turns that one criterion looked at, as a report keeps them."""
 
 
 @dataclass
@@ -42,12 +43,12 @@ class DimensionFigures:
 Figures = dict[str, DimensionFigures]
 
 
-def figures_of(scores: Iterable[CriterionScore]) -> Figures:
-    """Of one trial. A turn that two criteria look at counts once, as the first of them saw it."""
+def figures_of(evaluated: Iterable[Turns]) -> Figures:
+    """Of one trial. A turn that two criteria look at counts once, as the fuller of them saw it."""
     found: Figures = {}
     seen: set[tuple[str, int]] = set()
-    ordered = sorted((score for score in scores if score.criterion in KEYS), key=_fuller_first)
-    for name, turn, one in (figure for score in ordered for figure in _turn_figures(score)):
+    ordered = sorted(evaluated, key=_dimensions, reverse=True)
+    for name, turn, one in (figure for turns in ordered for figure in _turn_figures(turns)):
         if (name, turn) not in seen:
             seen.add((name, turn))
             found.setdefault(name, DimensionFigures()).add(one)
@@ -71,12 +72,12 @@ def summaries(figures: Figures) -> dict[str, DimensionSummary]:
     )
 
 
-def _fuller_first(score: CriterionScore) -> int:
-    return KEYS.index(score.criterion)
+def _dimensions(turns: Turns) -> int:
+    return max((len(turn["scores"]) for turn in turns), default=0)
 
 
-def _turn_figures(score: CriterionScore) -> Iterator[tuple[str, int, DimensionFigures]]:
-    for turn in score.evidence.get("turns", ()):
+def _turn_figures(turns: Turns) -> Iterator[tuple[str, int, DimensionFigures]]:
+    for turn in turns:
         for name, value in turn["scores"].items():
             if name not in turn["not_applicable"]:
                 counts: dict[Severity, int] = {}

@@ -46,6 +46,11 @@ class TextView:
         return frozenset(self.words)
 
     @Lazy
+    def bare_words(self) -> frozenset[str]:
+        """Each word without its possessive, as names are given."""
+        return frozenset([word.removesuffix("'s") for word in self.word_set])
+
+    @Lazy
     def stems(self) -> frozenset[str]:
         """The stem of each word, stop words and all."""
         return frozenset(map(stem, self.word_set))
@@ -53,14 +58,14 @@ class TextView:
     @Lazy
     def quantities(self) -> list[Quantity]:
         """Every number, with what it counts and what it is about."""
-        number_words = self._phrases.number_words
-        figures = bool(_DIGIT.search(self.folded.text))
-        if not figures and number_words.isdisjoint(self.word_set):
+        spelt = self._phrases.number_words & self.word_set
+        if not spelt and not _DIGIT.search(self.folded.text):
             return []
-        lines = self.folded.text.split("\n")
-        numbered = [
-            line for line in lines if _DIGIT.search(line) or not number_words.isdisjoint(split_words(line))
-        ]
+        numbered = (
+            line
+            for line in self.folded.text.split("\n")
+            if _DIGIT.search(line) or (spelt and not spelt.isdisjoint(split_words(line)))
+        )
         return number_reader(self._phrases, self._voice).read(numbered)
 
     @Lazy

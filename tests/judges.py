@@ -1,10 +1,12 @@
-"""Judges on a server that a test scripts, asked through the library."""
+"""Judges on a server that a test scripts: asked through the library, and in scenarios for the command."""
 
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from recorded import exchange
+from scenario_files import Definition, report_of, scenario, trials
 
 from harness.criteria.judge import Judge
 from harness.criterion import Verdict
@@ -57,3 +59,24 @@ def verdicts(
 def verdict(judge: Judge, folder: Path | None = None, transcript: Transcript = TALK) -> Verdict:
     (found,) = verdicts([judge], folder, transcript)
     return found
+
+
+def judged(name: str, base_url: str | None, **more: Any) -> Definition:
+    """A scenario of two criteria, the second of them judged on this server."""
+    server = {} if base_url is None else {"base_url": base_url}
+    model = {"model": "openai:judge", **server, **more.pop("options", {})}
+    rubric = [{"contains": "hello"}, {"name": "kind", "judge": "Score kindness.", "max_score": 5, **more}]
+    return scenario(name, judge_model=model, rubric=rubric)
+
+
+def no_clock(report: Definition) -> Definition:
+    return {key: value for key, value in report.items() if key != "timing"}
+
+
+def kind(trial: Definition) -> Definition:
+    found: list[Definition] = [score for score in trial["criteria"] if score["name"] == "kind"]
+    return found[0]
+
+
+def first_trial(run: Path) -> Definition:
+    return next(trial for _, _, trial in trials(report_of(run)))

@@ -2,13 +2,19 @@
 
 import json
 import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from faulty_server import Behaviour, FaultyServer, Request, ok, status
-from scenario_files import report_of, scenario, synthesis, trials, write
+from faulty_server import Behaviour, FaultyServer, Request, Step, ok, status
+from scenario_files import command, environment, report_of, scenario, synthesis, trials, write
 
-from harness import evaluate
+from harness import evaluate, score
 from harness.cli import main
 from harness.evaluation_request import EvaluationRequest
 
@@ -162,7 +168,7 @@ def test_a_run_that_breaks_after_its_trials_began_still_has_a_report(
     def broken(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(evaluate, "score_trial", broken)
+    monkeypatch.setattr(score, "score_trial", broken)
     with pytest.raises(MemoryError):
         main(["eval", "a.json", "--out", "two", "-q"])
     assert report_of(folder / "two")["summary"]["not_run"] == 2
@@ -197,3 +203,84 @@ def test_a_wrong_model_on_the_way_loses_no_answer_that_was_paid_for(tmp_path: Pa
         assert len(server.requests) == asked
     after = {path.name: path.read_bytes() for path in (tmp_path / "run" / "transcripts").iterdir()}
     assert after == before
+
+
+# Judges of trials that are kept
+
+
+class Judge:
+    """Takes its time, and counts how many it is asked by at once."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.active = self.most = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Request) -> Behaviour:
+        return self._play
+
+    def _play(self, request: Request) -> Iterator[Step]:
+        with self._lock:
+            self.active += 1
+            self.most = max(self.most, self.active)
+        yield self.seconds
+        with self._lock:
+            self.active -= 1
+        yield from ok("1")(request)
+
+
+def judged_run(folder: Path, base_url: str, seeds: int) -> None:
+    """A run of which every trial is finished and nobody has been asked yet what it is worth."""
+    model = {"model": "openai:judge", "base_url": base_url, "request_timeout": 100}
+    rubric = [{"judge": "Score it.", "judge_model": model}]
+    write(folder / "j.json", scenario("a", seeds=seeds, rubric=rubric))
+    assert synthesis("eval", "j.json", "--out", "judged", cwd=folder).returncode == 0
+    shutil.rmtree(folder / "judged" / "judgments")
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_kept_trials_are_judged_as_many_at_once_as_jobs(tmp_path: Path, jobs: int) -> None:
+    judge = Judge(0)
+    with FaultyServer(judge) as server:
+        judged_run(tmp_path, server.base_url, seeds=6)
+        judge.seconds, judge.most = 0.7, 0
+        before = len(server.requests)
+        result = synthesis("eval", "j.json", "--resume", "judged", "--jobs", jobs, cwd=tmp_path)
+        assert len(server.requests) - before == 6
+    assert result.returncode == 0, result.stderr
+    assert "6 trials scored again from their transcripts" in result.stderr
+    assert judge.most == jobs
+    assert [trial["score"] for _, _, trial in trials(report_of(tmp_path / "judged"))] == [1] * 6
+
+
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_judging_what_was_kept_stops_when_interrupted_and_there_is_a_report(
+    tmp_path: Path, interrupts: int
+) -> None:
+    judge = Judge(0)
+    with FaultyServer(judge) as server:
+        judged_run(tmp_path, server.base_url, seeds=9)
+        judge.seconds = 2 if interrupts == 1 else 60
+        before = len(server.requests)
+        process = subprocess.Popen(
+            command("eval", "j.json", "--resume", "judged", "--jobs", 1),
+            cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        wait_until(lambda: len(server.requests) > before)
+        for _ in range(interrupts):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        stdout, stderr = process.communicate(timeout=50)
+        assert len(server.requests) - before == 1
+    assert process.returncode == 1, stdout
+    assert "Traceback" not in stderr
+    summary = report_of(tmp_path / "judged")["summary"]
+    assert (summary["stopped"], summary["scored"]) == ("interrupted", 2 - interrupts)
+    assert summary["not_run"] == 7 + interrupts
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.02)

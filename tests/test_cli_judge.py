@@ -2,38 +2,19 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from faulty_server import Behaviour, FaultyServer, Request, hang, ok, status, wrong_json
-from scenario_files import Definition, report_of, scenario, synthesis, trials, write
+from judges import first_trial, judged, kind, no_clock
+from scenario_files import report_of, scenario, synthesis, trials, write
 
 from harness.judge_prompt import prompt_version
 from harness.run_report import RunReport
 
 GOOD = '{"score": 4, "reason": "warm"}'
 PLANTED = "sk-planted-4f8a0c1b2d3e4f5a"
-
-
-def judged(name: str, base_url: str | None, **more: Any) -> Definition:
-    """A scenario of two criteria, the second of them judged on this server."""
-    server = {} if base_url is None else {"base_url": base_url}
-    model = {"model": "openai:judge", **server, **more.pop("options", {})}
-    rubric = [{"contains": "hello"}, {"name": "kind", "judge": "Score kindness.", "max_score": 5, **more}]
-    return scenario(name, judge_model=model, rubric=rubric)
-
-
-def no_clock(report: Definition) -> Definition:
-    return {key: value for key, value in report.items() if key != "timing"}
-
-
-def kind(trial: Definition) -> Definition:
-    found: list[Definition] = [score for score in trial["criteria"] if score["name"] == "kind"]
-    return found[0]
-
-
-def first_trial(run: Path) -> Definition:
-    return next(trial for _, _, trial in trials(report_of(run)))
+KNOWN = "planted-4f8a0c1b2d3e4f5a"
+"""Looks like no key: only who knows it can keep it back."""
 
 
 @pytest.mark.parametrize(
@@ -78,7 +59,8 @@ def test_a_judge_without_a_score_is_an_error_and_the_command_says_so(
     tmp_path: Path, said: Behaviour, told: str
 ) -> None:
     with FaultyServer([said]) as server:
-        write(tmp_path / "s.json", judged("a", server.base_url, options={"request_timeout": 0.3}))
+        seconds = 0.3 if "no answer after" in told else 30
+        write(tmp_path / "s.json", judged("a", server.base_url, options={"request_timeout": seconds}))
         result = synthesis("eval", "s.json", "--out", "run", cwd=tmp_path)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
@@ -89,28 +71,6 @@ def test_a_judge_without_a_score_is_an_error_and_the_command_says_so(
     assert kind(trial)["evidence"]["attempts"]
     summary = report_of(tmp_path / "run")["summary"]
     assert (summary["mean"], summary["errors"], summary["complete"]) == (None, 1, False)
-
-
-def test_scoring_again_and_going_on_ask_nobody_and_say_the_same(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    with FaultyServer([ok("x"), ok(GOOD), ok("3"), ok("2"), ok("5")]) as server:
-        write(
-            tmp_path / "s.json", judged("a", server.base_url, judge_repeats=2), judged("b", server.base_url)
-        )
-        assert synthesis("eval", "s.json", "--jobs", "1", "--out", "run", cwd=tmp_path).returncode == 0
-        asked = len(server.requests)
-        assert asked == 4
-        first = report_of(run)
-        assert synthesis("score", "run", cwd=tmp_path).returncode == 0
-        (again,) = run.glob("report-*.json")
-        assert no_clock(json.loads(again.read_bytes())) == no_clock(first)
-        assert synthesis("eval", "s.json", "--resume", "run", cwd=tmp_path).returncode == 0
-        assert no_clock(report_of(run)) == no_clock(first)
-        (tmp_path / "s.json").unlink()
-        assert synthesis("score", "run", cwd=tmp_path).returncode == 0
-        assert list(run.glob("report-*.json")) == [again], "the rubric in the report is the same rubric"
-        assert len(server.requests) == asked
-    assert synthesis("score", "run", cwd=tmp_path).returncode == 0, "nor is the server needed any more"
 
 
 def test_only_what_came_to_no_score_is_asked_when_the_run_goes_on(tmp_path: Path) -> None:
@@ -132,16 +92,13 @@ def test_only_what_came_to_no_score_is_asked_when_the_run_goes_on(tmp_path: Path
     assert [trial["status"] for _, _, trial in trials(report_of(tmp_path / "run"))] == ["scored", "scored"]
 
 
-def test_a_changed_text_asks_again_without_running_anything(tmp_path: Path) -> None:
-    with FaultyServer([ok(GOOD), ok("1")]) as server:
-        write(tmp_path / "s.json", judged("a", server.base_url))
-        assert synthesis("eval", "s.json", "--out", "run", cwd=tmp_path).returncode == 0
-        write(tmp_path / "s.json", judged("a", server.base_url, judge="Score brevity."))
-        assert synthesis("score", "run", cwd=tmp_path).returncode == 0
-        assert len(server.requests) == 2
-    (again,) = (tmp_path / "run").glob("report-*.json")
-    (trial,) = json.loads(again.read_bytes())["scenarios"][0]["trials"]
-    assert kind(trial)["score"] == 1
+def test_a_judge_cannot_hold_up_a_run(tmp_path: Path) -> None:
+    with FaultyServer([hang()]) as server:
+        write(tmp_path / "s.json", judged("a", server.base_url, options={"request_timeout": 3000}))
+        result = synthesis("eval", "s.json", "--out", "run", "--timeout", "1", cwd=tmp_path)
+    assert result.returncode == 1
+    assert first_trial(tmp_path / "run")["error"] == "kind: not judged after 1 s"
+    assert first_trial(tmp_path / "run")["judge_usage"]["requests"] == 1
 
 
 def test_two_runs_give_the_same_report(tmp_path: Path) -> None:
@@ -175,6 +132,29 @@ def test_a_key_that_a_judge_tells_is_written_nowhere(tmp_path: Path) -> None:
         assert PLANTED not in text
 
 
+def spelt_out(request: Request) -> Behaviour:
+    """The key once more, in a way in which no JSON text holds it as it is."""
+    hidden = "".join(f"\\u{ord(char):04x}" for char in str(request.key).removeprefix("Bearer "))
+    return ok(
+        f'{{"score": 9, "reason": "{hidden}"}}'
+        if request.number < 3
+        else f'{{"score": 4, "reason": "is {hidden}"}}'
+    )
+
+
+def test_a_key_that_a_judge_spells_out_is_not_shown_either(tmp_path: Path) -> None:
+    with FaultyServer(spelt_out) as server:
+        write(tmp_path / "s.json", judged("a", None))
+        env = {"OPENAI_API_KEY": KNOWN, "OPENAI_BASE_URL": server.base_url, "COLUMNS": "300"}
+        result = synthesis("eval", "s.json", "--out", "run", cwd=tmp_path, env=env)
+        again = synthesis("score", "run", cwd=tmp_path, env=env)
+    assert result.returncode == again.returncode == 0
+    for text in (result.stdout, again.stdout):
+        assert "4 of 5: is [key]" in text
+        assert KNOWN not in text
+    assert kind(first_trial(tmp_path / "run"))["reason"] == "4 of 5: is [key]"
+
+
 def test_no_key_goes_to_a_server_that_a_file_names_and_strangers_name_none(tmp_path: Path) -> None:
     with FaultyServer([ok(GOOD)]) as server:
         write(tmp_path / "s.json", judged("a", server.base_url))
@@ -184,7 +164,7 @@ def test_no_key_goes_to_a_server_that_a_file_names_and_strangers_name_none(tmp_p
         result = synthesis("eval", "s.json", "--data-only", "--out", "other", cwd=tmp_path, env=env)
         assert len(server.requests) == 1
     assert (result.returncode, (tmp_path / "other").exists()) == (1, False)
-    assert "a file names the server of a judge" in result.stderr
+    assert "a file names a server" in result.stderr
 
 
 def test_nobody_to_ask_is_told_before_anything_runs(tmp_path: Path) -> None:

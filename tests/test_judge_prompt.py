@@ -13,7 +13,7 @@ from recorded import Recording, answer, exchange
 from scenario_files import environment
 
 from harness import judge_prompt
-from harness.judge_prompt import MOST, judge_messages, prompt_hash, prompt_version
+from harness.judge_prompt import MOST, judge_messages, prompt_hash, prompt_version, shown_transcript
 from harness.transcript import Json, Transcript
 
 TASK = "Score whether the reply is kind."
@@ -24,7 +24,7 @@ FENCE = re.compile(
 
 
 def asked(transcript: Transcript, task: str = TASK, maximum: float = 5) -> str:
-    _, user = judge_messages(task, maximum, transcript)
+    _, user = judge_messages(task, maximum, shown_transcript(transcript))
     return user.content
 
 
@@ -40,7 +40,7 @@ def around(prompt: str) -> str:
 
 
 def test_the_task_the_scale_and_the_transcript_are_told_in_two_messages() -> None:
-    system, user = judge_messages(TASK, 5, exchange(("hi", "hello")))
+    system, user = judge_messages(TASK, 5, shown_transcript(exchange(("hi", "hello"))))
     assert (system.role, user.role) == ("system", "user")
     assert "hello" not in system.content
     assert f"# Task\n\n{TASK}\n\n# Scale\n\nA number from 0 (not at all) to 5 (fully)" in user.content
@@ -252,7 +252,8 @@ def mark(prompt: str) -> str:
 def test_another_hash_seed_gives_the_same_prompt(tmp_path: Path) -> None:
     program = (
         "from recorded import exchange\nfrom harness.judge_prompt import *\n"
-        "print(prompt_hash(judge_messages('t', 5, exchange(('hi', 'hello')))), prompt_version())"
+        "shown = shown_transcript(exchange(('hi', 'hello')))\n"
+        "print(prompt_hash(judge_messages('t', 5, shown)), prompt_version())"
     )
     said = {
         subprocess.run(
@@ -262,7 +263,7 @@ def test_another_hash_seed_gives_the_same_prompt(tmp_path: Path) -> None:
         ).stdout
         for seed in ("1", "2")
     }  # fmt: skip
-    here = prompt_hash(judge_messages("t", 5, exchange(("hi", "hello"))))
+    here = prompt_hash(judge_messages("t", 5, shown_transcript(exchange(("hi", "hello")))))
     assert said == {f"{here} {prompt_version()}\n"}
 
 
@@ -272,7 +273,7 @@ def test_the_version_counts_with_every_change_to_what_a_judge_reads() -> None:
     child = recording.child()
     recording.says("", code="a", medium="code", parent=child)
     recording.add("child_end", child, reason="done", terminated=True, result=1)
-    system, user = judge_messages("task", 2.5, recording.says("y").ends("z"))
+    system, user = judge_messages("task", 2.5, shown_transcript(recording.says("y").ends("z")))
     found = sha256((system.content + user.content).encode()).hexdigest()[:12]
     assert (judge_prompt.PROMPT_VERSION, found) == (1, "5b361022e8c0")
     assert prompt_version().startswith("1-")

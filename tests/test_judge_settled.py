@@ -13,7 +13,7 @@ from harness import schema
 from harness.criteria.judge import Judge
 from harness.endpoint import ModelAccess
 from harness.errors import SynthesisError
-from harness.facts import ScenarioFacts
+from harness.facts import RecordedAccess, ScenarioFacts
 from harness.model import ModelOptions
 
 KEY = {"OPENAI_API_KEY": "k" * 20, "ANTHROPIC_API_KEY": "k" * 20}
@@ -83,9 +83,11 @@ def test_nobody_to_ask_is_told_with_the_ways_out() -> None:
 
 def test_a_file_from_a_stranger_does_not_choose_the_server() -> None:
     named = {"model": "openai:a", "base_url": HERE}
-    assert "a file names the server of a judge" in refusal(read(judge_model=named), confined=True)
+    assert "a file names a server" in refusal(read(judge_model=named), confined=True)
     of_scenario = ModelOptions(model="openai:b", base_url=HERE)
-    assert "--judge-base-url" in refusal(read(), of_scenario, confined=True)
+    assert "--judge-base-url" in refusal(read(), of_scenario, confined=True, option="--judge-base-url")
+    more = ModelOptions(model="openai:b", extra_body={"top_k": 1})
+    assert "a file adds to the request" in refusal(read(), more, confined=True)
     line = settled(read(), model="openai:c", base_url=HERE, confined=True)
     assert line.definition()["judge_model"] == {"model": "openai:c", "base_url": HERE}
 
@@ -101,6 +103,69 @@ def test_where_nothing_will_be_sent_nothing_is_missed_until_somebody_asks() -> N
     found = verdict(judge)
     assert found.status == "error"
     assert found.reason.startswith("the judge gave no answer: OPENAI_API_KEY is not set")
+
+
+def deep(levels: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize("levels", [200, 400])
+def test_a_judge_that_a_report_could_not_hold_is_refused_before_anything_runs(
+    tmp_path: Path, levels: int
+) -> None:
+    model = {"model": "openai:x", "extra_body": {"a": deep(levels)}}
+    rubric = [{"judge": "Score it.", "name": "kind"}]
+    file = write(tmp_path / "s.json", scenario(judge_model=model, rubric=rubric))
+    assert 'a report cannot hold "kind": ' in one_problem(file, judge=ModelAccess(environment=KEY))
+
+
+def recorded(**judge: Any) -> ScenarioFacts:
+    return ScenarioFacts(RecordedAccess(environment=KEY), **judge)
+
+
+@pytest.mark.parametrize(
+    ("own", "of_scenario", "then", "kept"),
+    [
+        (None, None, "openai:c", "openai:c"),
+        (None, None, {"model": "openai:c", "base_url": HERE}, {"model": "openai:c", "base_url": HERE}),
+        (
+            {"max_tokens": 9},
+            ModelOptions(temperature=0.5),
+            {"model": "openai:c", "temperature": 1, "stop": ["x"]},
+            {"model": "openai:c", "max_tokens": 9, "temperature": 0.5},
+        ),
+        ("openai:a", None, "openai:c", "openai:a"),
+        (None, ModelOptions(model="openai:b"), "openai:c", "openai:b"),
+    ],
+)
+def test_where_nobody_is_named_whoever_judged_then_judges(
+    own: Any, of_scenario: ModelOptions | None, then: Any, kept: Any
+) -> None:
+    waiting = read(judge_model=own).settle(recorded(judge_model=of_scenario), PLACE)
+    found = waiting.settle_as(
+        {"judge": "x", "judge_model": then}, ScenarioFacts(ModelAccess(environment=KEY)), PLACE
+    )
+    assert found.definition()["judge_model"] == kept
+    assert found.model_name == (kept if isinstance(kept, str) else kept["model"])
+
+
+@pytest.mark.parametrize(
+    "then", [{}, {"judge_model": 5}, {"judge_model": "nobody"}, {"judge_model": {"x": 1}}]
+)
+def test_where_nobody_judged_then_either_that_is_told(then: dict[str, Any]) -> None:
+    waiting = read(name="kind").settle(recorded(), PLACE)
+    with pytest.raises(SynthesisError, match=r'no model judges "kind"|is not PROVIDER:NAME'):
+        waiting.settle_as(then, ScenarioFacts(ModelAccess(environment=KEY)), PLACE)
+
+
+def test_a_report_from_a_stranger_does_not_choose_the_server_either() -> None:
+    then = {"judge_model": {"model": "openai:c", "base_url": HERE}}
+    waiting = read().settle(recorded(), PLACE)
+    with pytest.raises(SynthesisError, match="a file names a server"):
+        waiting.settle_as(then, ScenarioFacts(ModelAccess(environment=KEY), confined=True), PLACE)
 
 
 def test_a_script_can_judge() -> None:

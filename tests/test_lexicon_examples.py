@@ -28,12 +28,30 @@ LEAST = {
         "list_style": 1,
         "small_talk": 1,
     },
+    "turn_quality": {
+        "first-person": 3,
+        "serialization-error": 4,
+        "dismissal": 2,
+        "bare-no": 1,
+        "uncertainty": 3,
+        "hedge": 4,
+        "overconfident": 2,
+        "helpful": 3,
+        "cautious": 2,
+        "confident": 3,
+        "refusal": 6,
+        "compliance": 2,
+        "tool-mention": 2,
+        "follow-up-offer": 2,
+        "made-up-marker": 1,
+    },
 }
 OWN_WORDS = {
     ("agency_language", "positive"),
     ("agency_language", "negative"),
     ("unverifiable_reassurance", "mind_reading"),
     ("unverifiable_reassurance", "guarantee"),
+    *(("turn_quality", group) for group in LEAST["turn_quality"]),
 }
 """Groups that do not see what stands in quotation marks; the others see all of the text."""
 USER_SIDE = {("agency_language", "request")}

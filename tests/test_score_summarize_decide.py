@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,11 @@ from harness.decide import Thresholds, decide_run, reaches
 from harness.errors import Exit
 from harness.run_report import RunSummary, StopReason
 from harness.score import ScoredTrial, Scoring, score_trial
+from harness.secrets import Redactor
 from harness.settings import CheckSettings
 from harness.summarize import ScenarioScores, mean, stdev, summarize, worst
 from harness.transcript import Transcript
+from harness.turn_figures import figures_of
 
 
 class Given(Criterion):
@@ -97,6 +100,48 @@ def test_an_agent_stopped_by_a_ward_is_judged() -> None:
     scored = score(verdict("failed"), transcript=stopped)
     assert (scored.status, scored.score) == ("scored", 0)
     assert scored.report().terminated is False
+
+
+def asked_by(kind: str) -> Transcript:
+    """A trial with one request to a model in it."""
+    recording = Recording()
+    recording.events[0]["subject"] = {"type": kind}
+    recording.user("hi").add(
+        "attempt", model="openai:x", attempt=1, status=200, request_id=None, latency_ms=250.0, input_tokens=5,
+        output_tokens=2, finish="stop", error=None, wait_ms=None,
+    )  # fmt: skip
+    return recording.says("hello").ends("hello")
+
+
+def test_what_is_only_said_again_from_a_recording_was_not_asked_again() -> None:
+    asked = score(verdict("passed"), transcript=asked_by("chat"))
+    assert asked.usage is not None
+    assert (asked.usage.requests, asked.usage.input_tokens, asked.model_seconds) == (1, 5, 0.25)
+    again = score(verdict("passed"), transcript=asked_by("replay"))
+    assert (again.usage, again.model_seconds) == (None, None)
+
+
+def test_no_key_is_in_what_is_written_of_a_trial() -> None:
+    key = "sk-planted-4f8a0c1b2d3e4f5a"
+    scoring = Scoring(redactor=Redactor(("planted-word-1",)))
+    said = Verdict.failed(f"says {key}", told="planted-word-1")
+    scored = score_trial(answer("x"), [Given(verdict=said)], scoring, "transcripts/planted-word-1.jsonl")
+    (entry,) = scored.report().criteria
+    assert (entry.reason, entry.evidence) == ("says [key]", {"told": "[key]"})
+    assert scored.report().transcript == "transcripts/planted-word-1.jsonl", "or it could not be found"
+    assert key.encode() not in scored.encoded
+
+
+def test_a_turn_that_two_criteria_look_at_counts_as_the_fuller_of_them_saw_it() -> None:
+    def turn(number: int, **scores: float) -> dict[str, Any]:
+        return {"turn": number, "scores": scores, "not_applicable": [], "issues": []}
+
+    narrow, full = [turn(1, warmth=0.1), turn(2, warmth=0.5)], [turn(1, warmth=0.9, clarity=0.8)]
+    for given_ in ([narrow, full], [full, narrow], [(), narrow, full]):
+        found = figures_of(given_)
+        assert found["warmth"].turns == 2
+        assert found["warmth"].total == pytest.approx(1.4)
+        assert found["clarity"].total == 0.8
 
 
 def test_a_heavy_rubric_hides_no_lost_point() -> None:

@@ -1,4 +1,4 @@
-"""`synthesis score`: recorded transcripts, today's rubric and checkers, no subject called."""
+"""`synthesis score`: recorded transcripts, today's rubric and checkers, no subject and no model called."""
 
 import os
 from pathlib import Path
@@ -25,6 +25,12 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         typer.Option(metavar="PROVIDER:NAME", envvar="SYNTHESIS_JUDGE_MODEL", help="As for eval."),
     ] = None,
     judge_base_url: Annotated[str | None, typer.Option(metavar="URL", help="As for eval.")] = None,
+    ask_judges: Annotated[
+        bool,
+        typer.Option("--ask-judges", help="Ask judges what no judgment is kept of; this uses your key."),
+    ] = False,
+    max_cost: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
+    max_tokens: Annotated[str | None, typer.Option(metavar="N", help="As for eval.")] = None,
     data_only: Annotated[
         bool,
         typer.Option("--data-only", envvar="SYNTHESIS_DATA_ONLY", help="Refuse everything that is code."),
@@ -34,7 +40,10 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     ] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")] = False,
 ) -> int:
-    """Score the transcripts of an earlier run again and write a new report beside the old one."""
+    """Score the transcripts of an earlier run again and write a new report beside the old one.
+
+    No model is asked, unless --ask-judges says so.
+    """
     from harness.console import complain, console, emit, lasting_stdout
     from harness.evaluation_request import EvaluationRequest
     from harness.load import LoadOptions
@@ -48,7 +57,9 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     request = EvaluationRequest(
         min_mean=min_mean, min_worst=min_worst, min_scenario_mean=min_scenario_mean, max_errors=max_errors
     )
-    arguments = ModelArguments(judge_model=judge_model, judge_base_url=judge_base_url)
+    arguments = ModelArguments(
+        judge_model=judge_model, judge_base_url=judge_base_url, max_cost=max_cost, max_tokens=max_tokens
+    )
     options = RescoreOptions(
         rubric=None if rubric is None else Path(rubric),
         scenarios=tuple(scenarios or ()),
@@ -63,6 +74,8 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
             turns=settings.turns,
             warn=complain,
         ),
+        ask_judges=ask_judges,
+        seconds=settings.eval.timeout,
     )
     outcome = rescore(RunDirectory(Path(run_dir)), options)
     if json:

@@ -1,23 +1,36 @@
 """Let a language model score the run by a text that says what to look for."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from statistics import mean, stdev
 from typing import ClassVar, Self
 
-from pydantic import Field, PrivateAttr, StrictInt, field_validator, model_validator
+from pydantic import (
+    Field,
+    PrivateAttr,
+    StrictInt,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-from harness.criterion import Criterion, Verdict
+from harness.criterion import Criterion, CriterionStamp, Verdict
 from harness.endpoint import Endpoint
 from harness.errors import Place, SynthesisError
-from harness.facts import ScenarioFacts
+from harness.facts import RecordedAccess, ScenarioFacts
 from harness.inquiry import Inquiry
-from harness.judge_answer import Reading
-from harness.judge_prompt import judge_messages, prompt_hash
+from harness.judge_answer import AnswerReader, Reading
+from harness.judge_prompt import judge_messages, prompt_hash, prompt_version, shown_transcript
 from harness.judging import Judging
 from harness.judgments import JudgeAnswer, Judgment, JudgmentKey, Judgments
 from harness.model import ModelOptions, ScriptedModel, split_name
 from harness.problems import shown
 from harness.settings import CheckSettings
 from harness.transcript import Json, Transcript
+
+_NOT_ASKED = "not asked: no judgment is kept; add --ask-judges"
+_JUDGE: TypeAdapter[str | ModelOptions | None] = TypeAdapter(str | ModelOptions | None)
 
 
 class Judge(Criterion):
@@ -68,12 +81,13 @@ class Judge(Criterion):
     def settle(self, facts: ScenarioFacts, place: Place) -> Self:
         """The criterion's own model, else the scenario's, else the command line's; kept in its definition."""
         options = _chosen(self.judge_model, facts.judge_model, facts.judges.model)
+        if options.model is None and isinstance(facts.judges, RecordedAccess):
+            return self.model_copy(update={"judge_model": options})
         if options.model is None:
             fix = 'give it a "judge_model", or name one with --judge-model or in SYNTHESIS_JUDGE_MODEL'
             raise SynthesisError(f'no model judges "{shown(self.label)}"', where=place, fix=fix)
-        if facts.confined and options.base_url is not None:
-            fix = "name the server with --judge-base-url, or run without --data-only"
-            raise SynthesisError("a file names the server of a judge", where=place, fix=fix)
+        if facts.confined:
+            facts.judges.refuse_strangers_choice(options, place)
         if isinstance(options.model, ScriptedModel):
             return self.model_copy(update={"judge_model": options})
         endpoint = _endpoint(options, facts, place)
@@ -83,6 +97,22 @@ class Judge(Criterion):
         settled._endpoint = endpoint
         return settled
 
+    def settle_as(self, recorded: Mapping[str, Json], facts: ScenarioFacts, place: Place) -> Self:
+        """Where nobody is named, whoever was asked then and on which server; parameters are today's."""
+        if _chosen(self.judge_model).model is not None:
+            return self
+        try:
+            then = _given(_JUDGE.validate_python(recorded.get("judge_model")))
+        except ValidationError:
+            then = {}
+        asked = {name: value for name, value in then.items() if name in ("model", "base_url")}
+        judge = ModelOptions.model_construct(_fields_set=set(asked), **asked)
+        return self.settle(replace(facts, judge_model=judge), place)
+
+    def stamp(self, settings: CheckSettings) -> CriterionStamp:
+        """Who judges, and the version of the prompt."""
+        return CriterionStamp(judges={self.model_name: prompt_version()})
+
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """What is recorded is not enough: somebody has to be asked."""
         return Verdict.error("the judge was not asked")
@@ -90,22 +120,23 @@ class Judge(Criterion):
     async def ask(self, transcript: Transcript, judging: Judging) -> Verdict:
         """From what is kept of an earlier time, else from the model itself; only a whole judgment is kept."""
         options = self._options()
-        messages = judge_messages(self.judge, self.worth, transcript)
+        data = shown_transcript(transcript)
+        messages, reader = judge_messages(self.judge, self.worth, data), AnswerReader(self.worth, data)
         judge = options.parameters() | ({} if self._endpoint is None else self._endpoint.identity())
-        key = JudgmentKey(transcript, messages, judge, self.worth, self.judge_repeats)
+        key = JudgmentKey(transcript, messages, judge, reader, self.judge_repeats)
         kept = Judgments(judging.folder)
-        judgment = kept.load(key)
-        problem = None
+        judgment, problem = kept.load(key), None
+        if judgment is None and self._endpoint is not None and not judging.ask:
+            return Verdict.error(_NOT_ASKED)
         if judgment is None:
-            inquiry = Inquiry(transcript, messages, options, self._endpoint, judging.models)
-            problem = await inquiry.ask(self.judge_repeats, self.worth)
+            inquiry = Inquiry(transcript, messages, options, self._endpoint, judging)
+            problem = await inquiry.ask(self.judge_repeats, reader)
             judgment = inquiry.judgment()
             if problem is None:
                 kept.save(key, judgment)
-        evidence = self._evidence(judgment, options, prompt_hash(messages))
-        if problem is not None:
-            return Verdict(status="error", reason=problem, evidence=evidence)
-        return self._verdict(judgment.readings(self.worth), evidence)
+        found = self._verdict(judgment.readings(reader)) if problem is None else Verdict.error(problem)
+        evidence = self._evidence(judgment, key, options)
+        return found.model_copy(update={"evidence": evidence, "attempts": judgment.attempts})
 
     def _options(self) -> ModelOptions:
         """Asked once, a judge shall not be left to chance; `"temperature": null` leaves it to the server."""
@@ -114,7 +145,7 @@ class Judge(Criterion):
             return options
         return options.model_copy(update={"temperature": 0.0})
 
-    def _verdict(self, readings: tuple[Reading, ...], evidence: dict[str, Json]) -> Verdict:
+    def _verdict(self, readings: tuple[Reading, ...]) -> Verdict:
         scores = [reading.score for reading in readings]
         points = mean(scores)
         telling = min(readings, key=lambda reading: abs(reading.score - points))
@@ -125,18 +156,17 @@ class Judge(Criterion):
             status="passed" if points >= (self.pass_at or self.worth) else "failed",
             reason=f"{given}: {telling.reason}" if telling.reason else given,
             points=points,
-            evidence=evidence,
         )
 
-    def _evidence(self, judgment: Judgment, options: ModelOptions, prompt: str) -> dict[str, Json]:
+    def _evidence(self, judgment: Judgment, key: JudgmentKey, options: ModelOptions) -> dict[str, Json]:
         """The same whether it was asked now or before: nothing in it comes from the clock."""
-        scores = [reading.score for reading in judgment.readings(self.worth)]
-        parameters = {key: value for key, value in options.parameters().items() if key != "model"}
+        scores = [reading.score for reading in judgment.readings(key.reader)]
+        parameters = {name: value for name, value in options.parameters().items() if name != "model"}
         return {
             "model": self.model_name,
             "parameters": parameters,
-            "prompt": prompt,
-            "answers": [_shown_answer(answer, self.worth) for answer in judgment.answers],
+            "prompt": prompt_hash(key.messages),
+            "answers": [_shown_answer(answer, key.reader) for answer in judgment.answers],
             "scores": scores,
             "mean": round(mean(scores), 6) if scores else None,
             "spread": round(stdev(scores), 6) if len(scores) > 1 else None,
@@ -169,7 +199,7 @@ def _endpoint(options: ModelOptions, facts: ScenarioFacts, place: Place) -> Endp
         raise SynthesisError(str(error), where=place, fix=fix) from error
 
 
-def _shown_answer(answer: JudgeAnswer, maximum: float) -> dict[str, Json]:
-    reading = answer.read(maximum)
+def _shown_answer(answer: JudgeAnswer, reader: AnswerReader) -> dict[str, Json]:
+    reading = reader.read(answer.text)
     found = {"score": reading.score} if isinstance(reading, Reading) else {"problem": reading}
     return {"repeat": answer.repeat, "try": answer.number, "text": answer.text, **found}

@@ -39,8 +39,8 @@ def text_similarity(turn: TurnView) -> float:
 
 def _names_another(turn: TurnView) -> bool:
     """A name of the golden answer is missing and one it does not have stands there instead."""
-    missing = turn.golden.proper_nouns - turn.reply.word_set
-    return bool(missing) and not turn.reply.proper_nouns <= turn.golden.word_set
+    missing = turn.golden.proper_nouns - turn.reply.bare_words
+    return bool(missing) and not turn.reply.proper_nouns <= turn.golden.bare_words
 
 
 def is_cited(source: Source, turn: TurnView) -> bool:
@@ -48,8 +48,8 @@ def is_cited(source: Source, turn: TurnView) -> bool:
     title = words(source.title)
     if title and turn.reply.word_set.issuperset(title) and _in_order(title, turn.reply.words):
         return True
-    address = source.url.partition("://")[2] or source.url
-    return bool(address) and _has_address(turn.reply.text.lower(), address.rstrip("/").lower())
+    address = (source.url.partition("://")[2] or source.url).strip().rstrip("/").lower()
+    return bool(address) and _has_address(turn.reply.text.lower(), address)
 
 
 def _in_order(title: list[str], said: list[str]) -> bool:
@@ -60,8 +60,9 @@ def _has_address(text: str, address: str) -> bool:
     """The whole address: "example.org/ab" does not cite "example.org/a"."""
     place = text.find(address)
     while place >= 0:
-        after = text[place + len(address) :][:1]
+        end = place + len(address)
+        after = text[end : end + 1]
         if not after.isalnum() and after not in _IN_ADDRESS:
             return True
-        place = text.find(address, place + 1)
+        place = text.find(address, end)
     return False

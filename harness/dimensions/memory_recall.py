@@ -1,6 +1,6 @@
 """Does the reply use what is remembered?"""
 
-from harness.dimension import Numbers, Score
+from harness.dimension import Numbers, Score, bounded
 from harness.turn_view import TurnView
 
 
@@ -14,4 +14,4 @@ def score(turn: TurnView, numbers: Numbers) -> Score | None:
     if not used:
         return numbers.level("unused")
     total = numbers.levels["baseline"] + len(used) * numbers.amounts["term_used"]
-    return Score(round(min(numbers.levels["most"], total), 6))
+    return bounded(min(numbers.levels["most"], total))
