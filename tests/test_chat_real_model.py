@@ -120,7 +120,8 @@ def test_parameters_reach_the_model(local_model: LocalModel) -> None:
 def test_what_the_server_refuses_is_said(local_model: LocalModel) -> None:
     """A request that no model could serve: the words are the server's own."""
     Path("synthesis.toml").write_text("[eval]\nretries = 0\n")
-    write(Path("s.json"), talk(subject={"type": "chat", "extra_body": {"response_format": {"type": "nonsense"}}}))
+    wrong = {"response_format": {"type": "nonsense"}}
+    write(Path("s.json"), talk(subject={"type": "chat", "extra_body": wrong}))
     named = ("--model", f"openai:{local_model.name}", "--base-url", local_model.base_url)
     done = synthesis("eval", "s.json", *named, "--out", "run", cwd=Path.cwd())
     assert done.returncode == 1
