@@ -11,14 +11,14 @@ from harness.decide import RunOutcome, Thresholds, reaches
 from harness.judging import Judging
 from harness.plan import Plan, Trial
 from harness.recorded_run import Why, earlier
-from harness.run import RunOptions, Stop, run_trials
+from harness.run import RunOptions, run_trials
 from harness.run_report import RunTiming
 from harness.score import ScoredTrial, Scoring, judge_and_score
 from harness.settings import CheckSettings
 from harness.spending import Prices, Usage, total, usage_of
 from harness.summarize import ScenarioScores
 from harness.transcript import Transcript, read_transcript
-from harness.workers import work_off
+from harness.workers import Stop, work_off
 from harness.workspace import remove_workspace
 
 KeepWorkspaces = Literal["always", "failed", "never"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from harness.run import Stop
+from harness.workers import Stop
 
 
 class Interrupts:

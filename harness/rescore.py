@@ -28,7 +28,6 @@ from harness.recorded_run import (
     read_recorded_scenarios,
 )
 from harness.rubric import RubricReader
-from harness.run import Stop
 from harness.run_directory import RunDirectory
 from harness.run_report import RunStamp, RunTiming
 from harness.scenario import Scenario, ScenarioDefinition
@@ -38,6 +37,7 @@ from harness.spending import Prices
 from harness.subject import Context, Session, Subject, SubjectError
 from harness.summarize import ScenarioScores
 from harness.transcript import Json, Transcript, read_transcript
+from harness.workers import Stop
 
 _SHOWN = 5
 
@@ -91,6 +91,7 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
     if not place.report.is_file():
         fix = "name the folder of a run; one that was killed gets its report from: synthesis eval … --resume"
         raise SynthesisError("there is no report here", where=str(place.path), fix=fix)
+    place.refuse_links()
     criteria = _Criteria(place, options)
     stop = Stop()
     options.models.ended = stop.ask

@@ -1,7 +1,7 @@
 """Run trials: each in a fresh workspace, recorded as it happens, none able to touch another."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,9 +10,9 @@ from harness.models import Models
 from harness.plan import Trial
 from harness.record import Recorder, Sink
 from harness.run_directory import RunDirectory
-from harness.run_report import StopReason
 from harness.subject import Context, Reply, Subject, SubjectError
 from harness.transcript import Json, Transcript
+from harness.workers import Stop, work_off
 from harness.workspace import prepare_workspace
 
 
@@ -24,23 +24,6 @@ class Listener(Protocol):
 
     async def finished(self, trial: Trial, transcript: Transcript) -> None:
         """A trial came to an end, good or bad."""
-
-
-@dataclass
-class Stop:
-    """How a run is told to end early: start nothing more, or drop everything."""
-
-    reason: StopReason | None = None
-    interrupts: int = 0
-    tasks: set["asyncio.Task[None]"] = field(default_factory=set)
-
-    def ask(self, reason: StopReason) -> None:
-        """Start nothing more; interrupted a second time, drop what runs."""
-        self.reason = self.reason or reason
-        self.interrupts += reason == "interrupted"
-        if self.interrupts > 1:
-            for task in self.tasks:
-                task.cancel()
 
 
 @dataclass(frozen=True)
@@ -60,23 +43,13 @@ class RunOptions:
 
 
 async def run_trials(trials: Iterable[Trial], options: RunOptions, listener: Listener, stop: Stop) -> None:
-    """At most `jobs` at once; each worker takes the next trial when it is free."""
-    waiting = iter(trials)
-    stop.tasks = {asyncio.create_task(_worker(waiting, options, listener, stop)) for _ in range(options.jobs)}
-    done = await asyncio.gather(*stop.tasks, return_exceptions=True)
-    for outcome in done:
-        if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
-            raise outcome
+    """At most `jobs` at once."""
 
-
-async def _worker(waiting: Iterator[Trial], options: RunOptions, listener: Listener, stop: Stop) -> None:
-    for trial in waiting:
-        if stop.reason:
-            return
+    async def run(trial: Trial) -> None:
         listener.started(trial)
-        transcript = await run_trial(trial, options)
-        await listener.finished(trial, transcript)
-        await asyncio.sleep(0)  # a subject that never waits must still let signals and others through
+        await listener.finished(trial, await run_trial(trial, options))
+
+    await work_off(trials, run, options.jobs, stop)
 
 
 async def run_trial(trial: Trial, options: RunOptions) -> Transcript:

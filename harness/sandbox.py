@@ -101,6 +101,8 @@ class Sandbox:
     shown: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.level not in LEVELS:
+            raise ValueError(f"{self.level!r} is no level of containment")
         for name in ("workspace", "private"):  # a launcher starts in the former: relative ones would mislead
             object.__setattr__(self, name, getattr(self, name).absolute())
 

@@ -2,11 +2,29 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TypeVar
 
-from harness.run import Stop
+from harness.run_report import StopReason
 
 Item = TypeVar("Item")
+
+
+@dataclass
+class Stop:
+    """How a run is told to end early: start nothing more, or drop everything."""
+
+    reason: StopReason | None = None
+    interrupts: int = 0
+    tasks: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    def ask(self, reason: StopReason) -> None:
+        """Start nothing more; interrupted a second time, drop what runs."""
+        self.reason = self.reason or reason
+        self.interrupts += reason == "interrupted"
+        if self.interrupts > 1:
+            for task in self.tasks:
+                task.cancel()
 
 
 async def work_off(

@@ -28,9 +28,10 @@ from harness.decide import RunOutcome, Thresholds
 from harness.evaluate import Display, Evaluation, EvaluationOptions
 from harness.plan import plan_trials
 from harness.recorded_run import Why
-from harness.run import RunOptions, Stop
+from harness.run import RunOptions
 from harness.run_directory import claim_default, claim_new, claim_resumed
 from harness.transcript import read_transcript
+from harness.workers import Stop
 
 
 class Reasons(Display):

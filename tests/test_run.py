@@ -9,9 +9,10 @@ from scenario_files import load, scenario, write
 from subject_trials import run
 
 from harness.plan import Trial
-from harness.run import RunOptions, Stop, run_trials
+from harness.run import RunOptions, run_trials
 from harness.run_directory import claim_new
 from harness.transcript import Transcript, read_transcript
+from harness.workers import Stop
 
 
 class Heard:

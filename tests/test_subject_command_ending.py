@@ -25,9 +25,10 @@ from subject_trials import run, scenario, write_scenarios
 from harness.load import load_scenarios
 from harness.plan import Trial
 from harness.process import Launch, Program
-from harness.run import RunOptions, Stop, run_trials
+from harness.run import RunOptions, run_trials
 from harness.run_directory import claim_new
 from harness.transcript import Transcript
+from harness.workers import Stop
 
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/fd").is_dir(), reason="counts through /proc, as Linux has it"

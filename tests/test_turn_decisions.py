@@ -145,7 +145,7 @@ def test_names_are_seen_in_the_original_case() -> None:
         "Paris is the capital of France.",
         "The Capital Of France Is Paris.",
         "According to Dr. Brown the capital of France is Paris.",
-        "The capital is Paris, France’s own, says Jean-Luc O'Neill.",
+        "It is Paris, which is France’s own capital, as the guide by Jean-Luc O'Neill has it.",
         "Nobody but a fool could ever forget the name of that place.",
     ],
 )
