@@ -35,6 +35,12 @@ class ModelArguments:
     replay: str | None = None
     require_sandbox: str | None = None
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value == "":  # a shell variable that is not set: it must not mean somebody else's server
+                option = f"--{name.replace('_', '-')}"
+                raise SynthesisError("nothing is given", where=option, fix="give it a value, or leave it out")
+
     def access(self, environment: Mapping[str, str], *, offline: bool = False) -> ModelAccess:
         """For subjects; where answers are replayed nothing is sent."""
         if self.override_subject and self.model is None:

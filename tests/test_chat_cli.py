@@ -645,3 +645,11 @@ def test_without_the_extra_scripts_run_and_recordings_are_replayed(evaluate: Eva
         done = without_extra(*model(server), "--replay", "kept", "--out", "again")
         assert (done.returncode, len(server.requests)) == (0, 1)
     assert transcripts("run") == transcripts("again")
+
+
+@pytest.mark.parametrize("option", ["--model", "--base-url", "--judge-model", "--record", "--replay"])
+def test_an_option_that_is_empty_is_refused(option: str, tmp_path: Path) -> None:
+    """As an unset variable of a shell makes it: it must not mean the hosted server."""
+    done = synthesis("eval", option, "", cwd=tmp_path)
+    assert (done.returncode, tree(tmp_path)) == (1, [])
+    assert f"{option}: nothing is given" in done.stderr

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -110,10 +109,3 @@ def seconds(text: str) -> float:
         evaluate_turn("Is it far? How old am I?", text, f"You are 40 years old, Ada. {text[1:]}", context)
         taken.append(time.process_time() - began)
     return min(taken)
-
-
-@pytest.mark.parametrize("kind", LONG)
-def test_time_grows_with_length(kind: str) -> None:
-    """Ten times the text may take forty times as long at most; if it were quadratic it would be a hundred."""
-    short, long = seconds(LONG[kind](SIZE // 10)), seconds(LONG[kind](SIZE))
-    assert long < max(0.2, 40 * short)

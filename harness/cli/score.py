@@ -1,6 +1,7 @@
 """`synthesis score`: recorded transcripts, today's rubric and checkers, no subject and no model called."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -82,5 +83,8 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         emit(outcome.report.read_text("utf-8").removesuffix("\n"))
     else:
         with lasting_stdout():
-            run_summary.render(outcome, console(color=not no_color))
+            asking = any(criterion.asks for row in outcome.rows for criterion in row.scenario.criteria)
+            command = f"synthesis score {shlex.quote(run_dir)} --ask-judges"
+            again = command if asking and not ask_judges else None
+            run_summary.render(outcome, console(color=not no_color), again)
     return outcome.decision.exit
