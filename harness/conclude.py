@@ -101,7 +101,7 @@ _OURS = frozenset({"name", "file", "tags", "system_sha256"})
 def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
     """A subject's parameters and a rubric come from a file, in which a key may stand; trials are clean."""
     scenario, scores = row.scenario, row.scores
-    system = scenario.system
+    system = scenario.system_sent
     head = ScenarioReport.model_construct(
         name=scenario.name,
         file=Path(scenario.file).as_posix(),

@@ -51,6 +51,11 @@ class Recorded(Subject):
         """As it was recorded."""
         return self.recorded
 
+    def system_prompt(self, system: str | None) -> str | None:
+        """As the agent that was recorded had it."""
+        own = self.recorded.get("identity", {}).get("system_prompt")
+        return "\n\n".join(part for part in (own, system) if part) or None
+
     def open(self, context: Context) -> Session:
         """Scoring calls no subject."""
         raise SubjectError("recorded", f"{context.scenario} is only scored again")

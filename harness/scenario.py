@@ -106,6 +106,11 @@ class Scenario:
         short = kept.strip(".").casefold().encode()[:100].decode(errors="ignore")
         return short or "-"
 
+    @property
+    def system_sent(self) -> str | None:
+        """The system prompt as the subject gets it; the scenario's where each seed has its own subject."""
+        return self.subject.system_prompt(self.system) if isinstance(self.subject, Subject) else self.system
+
     def subject_for(self, seed: int) -> Subject:
         """The subject of one trial."""
         return self.subject if isinstance(self.subject, Subject) else self.subject(self, seed)

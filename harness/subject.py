@@ -134,6 +134,10 @@ class Subject(Record):
         """The subject with the files it names read, before anything runs; raises what is wrong with them."""
         return self
 
+    def system_prompt(self, system: str | None) -> str | None:
+        """What is really sent as the system prompt, `system` being the scenario's."""
+        return system
+
     @abstractmethod
     def open(self, context: Context) -> Session:
         """Begin one conversation, in a fresh workspace."""

@@ -1,5 +1,6 @@
 """The agent's loop: it speaks, acts and sees, until it is done or a ward ends it; so do its children."""
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ from agents import agent, call, done, evaluated, of_type, outline, perform, pyth
 from scenario_files import one_problem, synthesis
 from subject_trials import scenario, write_scenarios
 
+from harness.conclude import read_report
 from harness.load import LoadOptions, load_scenarios
+from harness.rescore import RescoreOptions, rescore
 from harness.sandbox import strongest
 from harness.subjects.agent import Agent
 from harness.wards import Wards
@@ -541,3 +544,12 @@ def test_two_runs_of_a_scripted_agent_are_the_same_byte_for_byte(tmp_path: Path)
         )
     assert len(transcripts[0]) == 2
     assert transcripts[0] == transcripts[1]
+
+
+def test_the_prompt_an_agent_gets_is_hashed_in_the_report_and_when_it_is_scored_again(tmp_path: Path) -> None:
+    identity = {"system_prompt": "You look things up."}
+    outcome = perform(tmp_path, agent(done("x"), identity=identity), system="Be brief.")
+    wanted = sha256(b"You look things up.\n\nBe brief.").hexdigest()
+    assert outcome.report.scenarios[0].system_sha256 == wanted
+    again = rescore(outcome.place, RescoreOptions())
+    assert read_report(again.report).scenarios[0].system_sha256 == wanted

@@ -162,7 +162,7 @@ def _about_models(outcome: RunOutcome) -> Iterator[str]:
     for what, usage in (("models", summary.usage), ("judges", summary.judge_usage)):
         if usage is not None:
             yield f"{what}: {_usage(usage)}"
-    prompts = {row.scenario.system for row in outcome.rows if row.scenario.system is not None}
+    prompts = {prompt for row in outcome.rows if (prompt := row.scenario.system_sent) is not None}
     if summary.usage is not None and prompts:
         digests = sorted(sha256(prompt.encode()).hexdigest()[:12] for prompt in prompts)
         more = f" and {len(digests) - SHOWN_PROMPTS} more" if len(digests) > SHOWN_PROMPTS else ""

@@ -109,6 +109,12 @@ class Agent(ModelSubject):
         made = {"gates": [gate if isinstance(gate, str) else gate_identity(gate) for gate in self.gates]}
         return super().identity() | made
 
+    def system_prompt(self, system: str | None) -> str | None:
+        """Who it is, then what the scenario says; the medium adds how to act."""
+        own = self.identity_.system_prompt
+        assert isinstance(own, str)  # `settle` has read it
+        return "\n\n".join(part for part in (own, system) if part) or None
+
     def open(self, context: Context) -> "AgentSession":
         """Nothing is asked and nothing started before the first message."""
         return AgentSession(self, context)
@@ -124,9 +130,7 @@ class AgentSession:
 
     def __post_init__(self) -> None:
         subject, context = self.subject, self.context
-        prompt = subject.identity_.system_prompt
-        assert isinstance(prompt, str)  # `settle` has read it
-        system = "\n\n".join(part for part in (prompt, context.system) if part)
+        system = subject.system_prompt(context.system) or ""
         part = Part(subject.medium, subject.gate_types(), subject.wards, system)
         speaker = subject.speaker(context, context.asker)
         level = strongest() if subject.may_run_programs else LEVELS[0]
