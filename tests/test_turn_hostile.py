@@ -1,8 +1,8 @@
 """Any text at all gets a score or a clear error, the same each time; a megabyte takes time in proportion."""
 
-import time
 from collections.abc import Callable
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -93,8 +93,10 @@ LONG: dict[str, Callable[[int], str]] = {
 }
 
 
-def seconds(text: str) -> float:
-    """Of the processor, the best of two."""
+@pytest.mark.parametrize("kind", LONG)
+def test_a_very_long_reply_gets_scores(kind: str) -> None:
+    """A megabyte, compared with a golden answer as long; one that took quadratic time would not come back."""
+    text = LONG[kind](SIZE)
     context = {
         "stance": "confident",
         "memories": [{"content": "User is 30 years old"}],
@@ -102,10 +104,8 @@ def seconds(text: str) -> float:
         "is_harmful_request": True,
         "sources": [{"url": "example.org/a", "title": "a 1"}],
     }
-    taken = []
-    for _ in range(2):
-        fold.cache_clear()
-        began = time.process_time()
-        evaluate_turn("Is it far? How old am I?", text, f"You are 40 years old, Ada. {text[1:]}", context)
-        taken.append(time.process_time() - began)
-    return min(taken)
+    golden = f"You are 40 years old, Ada. {text[1:]}"
+    turn = evaluate_turn("Is it far? How old am I?", text, golden, context)
+    assert turn.not_applicable == ()
+    assert len(turn.scores) == 8
+    assert all(0 <= score <= 1 for score in turn.scores.values())
