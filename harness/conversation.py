@@ -1,0 +1,66 @@
+"""Conversations from elsewhere: messages as they were exchanged, and the turns they make."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from harness.records import Turn
+from harness.transcript import Json
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one side said. `context`: earlier talk that a log repeats; it is read but not judged again."""
+
+    role: Role
+    text: str
+    context: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation of a file. `fields` is what else its record says, for those who choose by it."""
+
+    id: str
+    messages: tuple[Message, ...]
+    tags: tuple[str, ...] = ()
+    fields: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def unprompted(self) -> int:
+        """Replies to nobody, before the person's first message; where there is none at all, not counted."""
+        first = next((place for place, each in enumerate(self.messages) if each.role == "user"), 0)
+        return sum(each.role == "assistant" and not each.context for each in self.messages[:first])
+
+    def turns(self) -> list[Turn]:
+        """Every reply with the message it answers; messages of one side in a row are one.
+
+        System and tool messages are context: they neither ask nor end a turn. A conversation without any
+        message of the person's (a log of answers) has its replies judged alone, with an empty `user`.
+        """
+        found: list[Turn] = []
+        asked: list[str] = []
+        said: list[str] = []
+        judged = False
+        alone = not any(each.role == "user" for each in self.messages)
+        for message in self.messages:
+            if message.role == "user":
+                if said:
+                    _close(found, asked, said, judged)
+                    asked, said, judged = [], [], False
+                asked.append(message.text)
+            elif message.role == "assistant" and (asked or alone):
+                said.append(message.text)
+                judged = judged or not message.context
+        if said:
+            _close(found, asked, said, judged)
+        return found
+
+
+def _close(found: list[Turn], asked: Sequence[str], said: Sequence[str], judged: bool) -> None:
+    """A turn whose reply is blank says nothing that could be judged."""
+    reply = "\n\n".join(filter(str.strip, said))
+    if judged and reply:
+        found.append(Turn.model_construct(user="\n\n".join(filter(str.strip, asked)), assistant=reply))
