@@ -1,5 +1,6 @@
 """How far verdicts agree with labels: precision, recall, F1, balanced accuracy, Cohen's kappa."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from harness.records import Agreement, LabelAccuracy, Status
@@ -10,24 +11,28 @@ Pair = tuple[bool | None, Status]
 
 
 def label_accuracy(pairs: Iterable[Pair]) -> LabelAccuracy:
-    """Not-applicable checks, by label or by verdict, are left out."""
-    compared = [
-        (label, status) for label, status in pairs if label is not None and status in ("passed", "failed")
-    ]
-    matched = sum(label is (status == "passed") for label, status in compared)
-    accuracy = round(100 * matched / len(compared), 2) if compared else None
-    return LabelAccuracy(total=len(compared), matched=matched, accuracy=accuracy)
+    """Not-applicable checks, by label or by verdict, are left out; pairs that are counted already will do."""
+    compared = {
+        (label, status): count
+        for (label, status), count in Counter(pairs).items()
+        if label is not None and status in ("passed", "failed")
+    }
+    total = sum(compared.values())
+    matched = compared.get((True, "passed"), 0) + compared.get((False, "failed"), 0)
+    accuracy = round(100 * matched / total, 2) if total else None
+    return LabelAccuracy(total=total, matched=matched, accuracy=accuracy)
 
 
 def agreement(pairs: Iterable[Pair]) -> Agreement:
     """Positive means flagged; not applicable against a true or false label is not flagged."""
-    found = [(label is False, status == "failed") for label, status in pairs if label is not None]
-    both = found.count((True, True))
-    missed = found.count((True, False))
-    wrongly = found.count((False, True))
-    neither = found.count((False, False))
+    found: Counter[tuple[bool, bool]] = Counter()
+    for (label, status), count in Counter(pairs).items():
+        if label is not None:
+            found[label is False, status == "failed"] += count
+    both, missed = found[True, True], found[True, False]
+    wrongly, neither = found[False, True], found[False, False]
     return Agreement(
-        labelled=len(found),
+        labelled=found.total(),
         true_positives=both,
         false_positives=wrongly,
         true_negatives=neither,
@@ -36,7 +41,7 @@ def agreement(pairs: Iterable[Pair]) -> Agreement:
         recall=_ratio(both, both + missed),
         f1=_ratio(2 * both, 2 * both + wrongly + missed),
         balanced_accuracy=_balanced_accuracy(both, wrongly, missed, neither),
-        kappa=kappa(found),
+        kappa=kappa(list(found.elements())),
     )
 
 

@@ -2,10 +2,14 @@
 
 import json
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 from pydantic import ValidationError
@@ -21,22 +25,34 @@ READABLE = 160
 
 def load_cases(path: str | Path, schema: str | Path | None = None) -> list[Case]:
     """Read a whole case file, `-` for standard input; with `schema`, each row must satisfy that as well."""
-    source, where = _read(path)
-    reader = _Reader(where, None if schema is None else _RowSchema(schema))
-    cases = list(reader.cases(source))
-    if reader.problems:
-        raise Problems(reader.problems)
+    where = named(path)
+    reader = CaseReader(where, row_schema(schema))
+    with open_cases(path) as file:
+        cases = list(reader.cases(file.read()))
+        if reader.problems or len(set(reader.ids)) < len(reader.ids):
+            raise Problems(all_problems(file, where, schema))
     if not cases:
         raise SynthesisError("there are no cases in it", where=where, fix="write one JSON object a line")
     return cases
 
 
-def _read(path: str | Path) -> tuple[bytes, str]:
-    if str(path) == "-":
-        return sys.stdin.buffer.read(), "standard input"
-    file = Path(path)
+def named(path: str | Path) -> str:
+    """What messages call the file."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
+@contextmanager
+def open_cases(path: str | Path) -> Iterator[BinaryIO]:
+    """The file, which can be read twice: standard input is put aside in a file of its own."""
     try:
-        return file.read_bytes(), str(path)
+        with nullcontext(sys.stdin.buffer) if str(path) == "-" else Path(path).open("rb") as file:
+            if file.seekable():
+                yield file
+                return
+            with tempfile.TemporaryFile() as aside:
+                shutil.copyfileobj(file, aside)
+                aside.seek(0)
+                yield aside
     except FileNotFoundError as error:
         fix = "check the path, or leave it out to use the bundled cases"
         raise SynthesisError("no such file", where=str(path), fix=fix) from error
@@ -47,6 +63,35 @@ def _read(path: str | Path) -> tuple[bytes, str]:
     except OSError as error:
         fix = "check the path and its permissions"
         raise SynthesisError(f"cannot be read: {error.strerror}", where=str(path), fix=fix) from error
+
+
+def all_problems(file: BinaryIO, where: str, schema: str | Path | None) -> list[SynthesisError]:
+    """Everything wrong with a file, in the order of its lines, ids that were used before among it."""
+    file.seek(0)
+    reader = CaseReader(where, row_schema(schema))
+    seen: dict[str, int] = {}
+    for number, line in enumerate(file, 1):
+        before = len(reader.problems)
+        reader.ids.clear()
+        for _ in reader.cases(line, number):
+            """Read for what is wrong with it."""
+        reader.problems[before:before] = [
+            _used_before(identity, seen[identity], f"{where}:{number}: {shown(identity)}")
+            for identity in reader.ids
+            if seen.setdefault(identity, number) != number
+        ]
+    return reader.problems
+
+
+def _used_before(identity: str, line: int, spot: str) -> SynthesisError:
+    what = f'the id "{shown(identity)}" was used in line {line}'
+    return SynthesisError(what, where=f"{spot}:/id", fix="give each case its own id")
+
+
+@cache
+def row_schema(path: str | Path | None) -> "_RowSchema | None":
+    """A schema of the user's own, read once in each process."""
+    return None if path is None else _RowSchema(path)
 
 
 class _RowSchema:
@@ -86,22 +131,44 @@ class _RowSchema:
         return SynthesisError(what, where=self._where, fix=fix)
 
 
-class _Reader:
-    """Turns lines into cases and collects what is wrong with the others."""
+class CaseReader:
+    """Turns lines into cases and collects what is wrong with the others; `ids` are those of both."""
 
     def __init__(self, where: str, row_schema: _RowSchema | None) -> None:
         self.problems: list[SynthesisError] = []
+        self.ids: list[str] = []
         self._where = where
         self._row_schema = row_schema
-        self._seen: dict[str, int] = {}
         self._known = frozenset(plugins.names("checkers"))
 
-    def cases(self, source: bytes) -> Iterator[Case]:
-        for number, line in enumerate(source.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-            if line.strip():
-                case = self._case(line, number)
+    def cases(self, content: bytes, first_line: int = 1) -> Iterator[Case]:
+        """The cases in whole lines of a file; blank ones are nothing."""
+        if first_line == 1:
+            content = content.removeprefix(b"\xef\xbb\xbf")
+        for number, line in enumerate(content.split(b"\n"), first_line):
+            if line and not line.isspace():
+                case = self._right(line) or self._case(line, number)
                 if case is not None:
                     yield case
+
+    def _right(self, line: bytes) -> Case | None:
+        """The case in a line that is plainly right; what is wrong with another is told by `_case`."""
+        if self._row_schema is not None:
+            return None
+        try:
+            case = Case.model_validate_json(line)
+        except ValidationError:
+            return None
+        if not self._known.issuperset(case.checks) or (case.expected and not self._labels_fit(case)):
+            return None
+        self.ids.append(case.id)
+        return case
+
+    def _labels_fit(self, case: Case) -> bool:
+        return all(
+            name in self._known and (label is not None or name == "topic_pivot")
+            for name, label in case.expected.items()
+        )
 
     def _case(self, line: bytes, number: int) -> Case | None:
         spot = f"{self._where}:{number}"
@@ -116,7 +183,7 @@ class _Reader:
         before = len(self.problems)
         if isinstance(row.get("id"), str):
             spot = f"{spot}: {shown(row['id'])}"
-            self._check_id(row["id"], number, spot)
+            self.ids.append(row["id"])
         try:
             case = Case.model_validate(row)
         except ValidationError as error:
@@ -128,16 +195,6 @@ class _Reader:
                 place = f"{spot}:{pointer}" if pointer else spot
                 self._add(message, place, "satisfy the schema given with --schema")
         return case if len(self.problems) == before else None
-
-    def _check_id(self, identity: str, number: int, spot: str) -> None:
-        """Ids of bad lines count too, so that mending those brings up nothing new."""
-        first = self._seen.setdefault(identity, number)
-        if first != number:
-            self._add(
-                f'the id "{shown(identity)}" was used in line {first}',
-                f"{spot}:/id",
-                "give each case its own id",
-            )
 
     def _check_names(self, case: Case, spot: str) -> None:
         for pointer, name in self._named_checks(case):

@@ -2,18 +2,15 @@
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from harness import plugins
-from harness.agreement import Pair, agreement, label_accuracy
 from harness.errors import SynthesisError
 from harness.problems import shown
 from harness.records import (
     Case,
     CaseResult,
-    CheckCounts,
     CheckReport,
     CheckResult,
     CheckStamp,
@@ -21,15 +18,12 @@ from harness.records import (
     CheckTiming,
     Failure,
     LexiconStamp,
-    Slice,
     Turn,
 )
 from harness.settings import CheckSettings
 from harness.similarity import similarity_name
+from harness.tally import tally_of
 from harness.version import VERSION
-
-SLICES = ("brief", "informal")
-"""Reported even when no case belongs to them; any other tag `slice:NAME` makes a slice too."""
 
 
 def check_one(name: str, turn: Turn, settings: CheckSettings) -> CheckResult:
@@ -38,6 +32,14 @@ def check_one(name: str, turn: Turn, settings: CheckSettings) -> CheckResult:
     if result.status == "error":
         raise SynthesisError(f"could not be judged: {result.reason}", where=name, fix="mend the checker")
     return result
+
+
+def prepare_checks(names: Iterable[str], turns: Sequence[Turn], settings: CheckSettings) -> None:
+    """Let checkers that can look at many turns at once do so; their verdicts are the same without it."""
+    for name in names:
+        module = plugins.module("checkers", name)
+        if hasattr(module, "prepare"):
+            module.prepare(turns, settings)
 
 
 def check_turn(
@@ -63,6 +65,17 @@ def run_case(case: Case, settings: CheckSettings = CheckSettings()) -> CaseResul
     )
 
 
+def prepare_cases(cases: Iterable[Case], settings: CheckSettings) -> None:
+    """Look at many cases at once, each with the checks it asks for."""
+    asked: dict[str, list[Turn]] = {}
+    for case in cases:
+        turn = Turn(user=case.user, assistant=case.assistant)
+        for name in case.checks:
+            asked.setdefault(name, []).append(turn)
+    for name, turns in asked.items():
+        prepare_checks([name], turns, settings)
+
+
 def run_all_cases(
     cases: Iterable[Case],
     settings: CheckSettings = CheckSettings(),
@@ -79,76 +92,25 @@ def run_all_cases(
         digest.update(case.model_dump_json().encode() + b"\n")
         if progress is not None:
             progress(len(results))
+    tally = tally_of(results)
     return CheckReport(
-        summary=summarize_cases(results),
-        failures=tuple(_failure(result) for result in results if not result.passed),
+        summary=tally.summary(),
+        failures=tuple(failure_of(result) for result in results if not result.passed),
         results=tuple(results),
-        stamp=_stamp(results, settings, measured_by, digest.hexdigest()),
+        stamp=make_check_stamp(tally.names, settings, measured_by, digest.hexdigest()),
         timing=CheckTiming(
             started=started.isoformat(timespec="seconds"), seconds=round(time.perf_counter() - clock, 6)
         ),
     )
 
 
-def summarize_cases(results: Sequence[CaseResult]) -> CheckSummary:
+def summarize_cases(results: Iterable[CaseResult]) -> CheckSummary:
     """Counts, agreement with the labels, false positives per slice, and what is no longer caught."""
-    if not results:
-        raise SynthesisError("there are no cases to sum up", fix="give at least one case")
-    verdicts = Counter((result.passed, result.expected_failure) for result in results)
-    names = sorted({name for result in results for name in result.checks})
-    pairs = {name: _labelled(results, name) for name in names}
-    return CheckSummary(
-        cases=len(results),
-        passed=verdicts[True, False] + verdicts[True, True],
-        failed=verdicts[False, False] + verdicts[False, True],
-        strict_passed=verdicts[True, False],
-        strict_failed=verdicts[False, False],
-        expected_failures=verdicts[False, True],
-        unexpected_failures=verdicts[False, False],
-        by_check={name: _counts(results, name) for name in names},
-        label_accuracy=label_accuracy(pair for name in names for pair in pairs[name]),
-        label_accuracy_by_check={name: label_accuracy(pairs[name]) for name in names},
-        agreement_by_check={name: agreement(pairs[name]) for name in names if pairs[name]},
-        slices=_slices(results),
-        lost_catches=tuple(result.id for result in results if result.expected_failure and result.passed),
-    )
+    return tally_of(results).summary()
 
 
-def _labelled(results: Sequence[CaseResult], name: str) -> list[Pair]:
-    return [
-        (result.expected[name], result.checks[name].status)
-        for result in results
-        if name in result.checks and name in result.expected
-    ]
-
-
-def _counts(results: Sequence[CaseResult], name: str) -> CheckCounts:
-    seen = Counter(result.checks[name].status for result in results if name in result.checks)
-    return CheckCounts(passed=seen["passed"], failed=seen["failed"], not_applicable=seen["not_applicable"])
-
-
-def _slices(results: Sequence[CaseResult]) -> dict[str, Slice]:
-    """Only replies that are fine by every label they have count: what is flagged there is flagged wrongly."""
-    tagged = {
-        tag.removeprefix("slice:") for result in results for tag in result.tags if tag.startswith("slice:")
-    }
-    return {name: _slice(results, name) for name in sorted(tagged.union(SLICES))}
-
-
-def _slice(results: Sequence[CaseResult], name: str) -> Slice:
-    fine = [
-        result
-        for result in results
-        if f"slice:{name}" in result.tags
-        and not result.expected_failure
-        and False not in result.expected.values()
-    ]
-    flagged = sum(not result.passed for result in fine)
-    rate = round(flagged / len(fine), 4) if fine else None
-    return Slice(checked=len(fine), flagged=flagged, false_positive_rate=rate)
-
-
-def _failure(result: CaseResult) -> Failure:
+def failure_of(result: CaseResult) -> Failure:
+    """A failed case, condensed."""
     failed = {name: verdict for name, verdict in result.checks.items() if not verdict.passed}
     evidence = {key: value for verdict in failed.values() for key, value in verdict.condensed().items()}
     return Failure(
@@ -156,10 +118,10 @@ def _failure(result: CaseResult) -> Failure:
     )
 
 
-def _stamp(
-    results: Sequence[CaseResult], settings: CheckSettings, measured_by: str, digest: str
+def make_check_stamp(
+    names: Iterable[str], settings: CheckSettings, measured_by: str, digest: str
 ) -> CheckStamp:
-    names = sorted({name for result in results for name in result.checks})
+    """What produced the numbers."""
     return CheckStamp(
         tool_version=VERSION,
         language=settings.language,
@@ -176,11 +138,11 @@ def lexicon_stamp(name: str, language: str) -> LexiconStamp:
     return LexiconStamp(language=language, version=words.version, sha256=words.sha256)
 
 
-def planted_misses(report: CheckReport) -> list[str]:
+def planted_misses(results: Iterable[CaseResult]) -> list[str]:
     """Planted rows of which some check did not fail, as `id: check`: where a checker has gone blind."""
     return [
         f"{shown(result.id)}: {name}"
-        for result in report.results
+        for result in results
         for name, verdict in result.checks.items()
         if verdict.status != "failed"
     ]

@@ -2,9 +2,11 @@
 
 import io
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -57,6 +59,13 @@ def emit(text: str) -> None:
     """Write text for another program; one that stops reading early does not change the exit code."""
     with lasting_stdout():
         sys.stdout.write(f"{text}\n")
+
+
+def copy_out(path: Path) -> None:
+    """Write a file that may be large, for another program, as `emit` would."""
+    with lasting_stdout(), path.open("rb") as file:
+        sys.stdout.flush()
+        shutil.copyfileobj(file, sys.stdout.buffer)
 
 
 def say(text: str) -> None:

@@ -63,4 +63,4 @@ def _close(found: list[Turn], asked: Sequence[str], said: Sequence[str], judged:
     """A turn whose reply is blank says nothing that could be judged."""
     reply = "\n\n".join(filter(str.strip, said))
     if judged and reply:
-        found.append(Turn.model_construct(user="\n\n".join(filter(str.strip, asked)), assistant=reply))
+        found.append(Turn(user="\n\n".join(filter(str.strip, asked)), assistant=reply))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import Exit
-from harness.records import CheckReport
+from harness.records import CheckSummary
 from harness.run_report import RunSummary, ThresholdResult
 from harness.summarize import ScenarioScores, mean, worst
 
@@ -18,9 +18,9 @@ def reaches(actual: float, required: float) -> bool:
     return actual >= required - _SLACK
 
 
-def decide_check(report: CheckReport, *, fail_on: int, planted_misses: int = 0) -> Exit:
+def decide_check(summary: CheckSummary, *, fail_on: int, planted_misses: int = 0) -> Exit:
     """Only unexpected failures count, and planted rows that were not caught."""
-    if report.summary.unexpected_failures > fail_on or planted_misses:
+    if summary.unexpected_failures > fail_on or planted_misses:
         return Exit.THRESHOLD
     return Exit.HOLDS
 

@@ -1,43 +1,44 @@
 """Whether a message lets something vulnerable be seen; the words are `topic_pivot`'s."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from harness import lexicon
 from harness.records import Hit
-from harness.text import WORD, Folded
+from harness.text import Folded, words_in
 
 _EVERYDAY = ("good_news", "away_kitchen")
 _NEUTRAL = ("away_leisure", "away_shopping", "away_office", "away_reference", "away_outside")
 """Word lists that a language may lack, as it may lack `trouble_sign`."""
 
 
-def vulnerability(user: Folded, language: str) -> list[Hit]:
+GROUP = "vulnerability"
+
+
+@lru_cache(maxsize=16)
+def vulnerability(user: Folded, language: str) -> tuple[Hit, ...]:
     """Every sign of distress, loss, fear, shame or conflict in what the person wrote."""
     words = lexicon.load("topic_pivot", language)
-    return words.hits(user, "vulnerability", side="user") or _told_plainly(user, language)
+    return tuple(words.hits(user, GROUP, side="user")) or _told_plainly(user, language)
 
 
-def _told_plainly(user: Folded, language: str) -> list[Hit]:
+def _told_plainly(user: Folded, language: str) -> tuple[Hit, ...]:
     """Someone tells of people: with a sign that something is amiss, or with nothing of everyday talk in it.
 
     People who hurt often name no feeling: they tell what happened, and leave it at that.
     """
     words = _word_sets(language)
-    everything = set(WORD.findall(user.text))
+    everything = set(user.words)
     if not words["everyday"].isdisjoint(everything):
-        return []
+        return ()
     bare = words["neutral"].isdisjoint(everything) and "!" not in user.text
-    for start, end in user.sentences:
-        said = WORD.findall(user.text, start, end)
+    for (start, end), line in zip(user.sentences, user.lines, strict=True):
+        said = words_in(line)
         asks = user.text[end - 1] == "?" or not said or said[0] in words["ask_opener"]
         amiss = bare or not words["trouble_sign"].isdisjoint(said)
         if amiss and not asks and not words["person_word"].isdisjoint(said):
             first, last = user.origin(start, end)
-            text = user.original[first:last]
-            return [
-                Hit(rule="told-plainly", group="vulnerability", text=text, start=first, end=last, side="user")
-            ]
-    return []
+            return (Hit("told-plainly", GROUP, user.original[first:last], first, last, "user"),)
+    return ()
 
 
 @cache

@@ -17,9 +17,10 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from harness import lexicon
+from harness.disclosure import vulnerability
 from harness.lexicon import Lexicon
 from harness.records import Hit
-from harness.text import WORD, Folded
+from harness.text import LONG_SENTENCE, WORD, Folded, words_in
 
 _CLAUSE = re.compile(r"[^\n,;]+")
 _DIGITS = re.compile(r"\d{1,6}")
@@ -115,44 +116,55 @@ class _Spans:
         return before > 0 and self._reach[before - 1] > start
 
 
-def ties(matter: Matter, reply: Folded, language: str) -> list[Tie]:
-    """Every sentence of the reply that has a word in it, counted; the same sentence is counted once."""
+@lru_cache(maxsize=16)
+def ties(user: Folded, reply: Folded, language: str) -> tuple[Tie, ...]:
+    """Every sentence of the reply that has a word in it, weighed against what the person disclosed."""
     known = _vocabulary(language)
-    counted: dict[str, tuple[Counts, int] | None] = {}
+    matter = matter_of(user, vulnerability(user, language), language)
     found = []
-    for start, end in reply.sentences:
-        sentence = reply.text[start:end]
-        if sentence not in counted:
-            said = WORD.findall(sentence)
-            counts = _count(matter, said, known) if said else None
-            counted[sentence] = (counts, counts.balance()) if counts else None
-        if weighed := counted[sentence]:
-            found.append(Tie(start, end, *weighed))
-    return found
+    for (start, end), line in zip(reply.sentences, reply.lines, strict=True):
+        said = known.said(line)
+        if said is not None:
+            counts = _count(matter, said)
+            found.append(Tie(start, end, counts, counts.balance()))
+    return tuple(found)
 
 
-def _count(matter: Matter, said: Sequence[str], known: "_Vocabulary") -> Counts:
-    taken = field = 0
-    kinds = {"feeling": 0, "away": 0, "new": 0, "neutral": 0}
-    words = {word.stem: word for word in map(known.word, said) if word.kind != "function"}
-    for stem, word in words.items():
-        if stem in matter.stems:
-            taken += 1
-        elif not word.fields.isdisjoint(matter.fields):
-            field += 1
-        else:
-            kinds[word.kind] += 1
-    if matter.numbers:
-        taken += len(known.numbers(said) & matter.numbers)
+def _count(matter: Matter, said: "_Said") -> Counts:
+    """A word that is taken up counts as nothing else, and one of the same field not by its kind."""
+    apart = taken = said.stems & matter.stems
+    field = 0
+    if said.fielded and matter.fields:
+        shared = [stem for stem, of in said.fielded if stem not in taken and not of.isdisjoint(matter.fields)]
+        if shared:
+            field, apart = len(shared), taken.union(shared)
+    numbers = said.numbers and matter.numbers and said.numbers & matter.numbers
     return Counts(
-        taken=taken,
-        field=field,
-        feeling=kinds["feeling"],
-        person=sum(word in known.pronouns for word in said) if matter.persons else 0,
-        away=kinds["away"],
-        new=kinds["new"],
-        personal=len(said) <= SHORT or not known.personal.isdisjoint(said),
+        len(taken) + len(numbers),
+        field,
+        _without(said.feeling, apart),
+        said.pronouns if matter.persons else 0,
+        _without(said.away, apart),
+        _without(said.new, apart),
+        said.personal,
     )
+
+
+def _without(stems: frozenset[str], apart: frozenset[str]) -> int:
+    return len(stems - apart) if stems and apart else len(stems)
+
+
+class _Said(NamedTuple):
+    """The words of a sentence, sorted once: stems by kind, and those that belong to a field."""
+
+    stems: frozenset[str]
+    fielded: tuple[tuple[str, frozenset[str]], ...]
+    feeling: frozenset[str]
+    away: frozenset[str]
+    new: frozenset[str]
+    numbers: frozenset[int]
+    pronouns: int
+    personal: bool
 
 
 class _Word(NamedTuple):
@@ -192,7 +204,31 @@ class _Vocabulary:
         self._neutral = self.function.union(map(self._singular, (*common, *plain)))
         units = {word: value for value, word in enumerate(words.listed("number_word"))}
         self._numbers = units | {word: 10 * value for value, word in enumerate(words.listed("tens_word"))}
-        self.word = lru_cache(maxsize=1 << 15)(self._word)
+        self.word = lru_cache(maxsize=1 << 14)(self._word)
+        self._short = lru_cache(maxsize=1 << 13)(self._said)
+
+    def said(self, sentence: str) -> _Said | None:
+        """The words of a sentence, sorted; None where it has none."""
+        return self._short(sentence) if len(sentence) < LONG_SENTENCE else self._said(sentence)
+
+    def _said(self, sentence: str) -> _Said | None:
+        said = words_in(sentence)
+        if not said:
+            return None
+        words = {word.stem: word for word in map(self.word, said) if word.kind != "function"}
+        kinds: dict[str, list[str]] = {"feeling": [], "away": [], "new": [], "neutral": []}
+        for stem, word in words.items():
+            kinds[word.kind].append(stem)
+        return _Said(
+            stems=frozenset(words),
+            fielded=tuple((stem, word.fields) for stem, word in words.items() if word.fields),
+            feeling=frozenset(kinds["feeling"]),
+            away=frozenset(kinds["away"]),
+            new=frozenset(kinds["new"]),
+            numbers=frozenset(self.numbers(said)),
+            pronouns=sum(word in self.pronouns for word in said),
+            personal=len(said) <= SHORT or not self.personal.isdisjoint(said),
+        )
 
     def _word(self, word: str) -> _Word:
         stem, form = self._stem(word), self._singular(word)

@@ -7,8 +7,9 @@ from typing import Any
 import re2
 
 from harness.errors import SynthesisError
-from harness.lexicon import Lexicon, Rule, View, load
+from harness.lexicon import Lexicon, load
 from harness.lexicon_file import re2_options
+from harness.matching import Rule, searchable
 from harness.text import Folded
 
 NAME = "turn_quality"
@@ -29,12 +30,13 @@ class Phrases:
         self._sentinel = self._set.Add("")
         self._set.Compile()
 
-    def candidates(self, view: View) -> Sequence[Rule]:
+    def candidates(self, text: str) -> Sequence[Rule]:
         """Rules whose pattern matches somewhere; asked one by one where the set ran out of memory."""
-        matched = self._set.Match(view.searched)
+        searched = searchable(text)
+        matched = self._set.Match(searched)
         rules = self.lexicon.rules
         if matched is None or self._sentinel not in matched:
-            return [rule for rule in rules if rule.pattern.search(view.searched)]
+            return [rule for rule in rules if rule.pattern.search(searched)]
         return [rules[index] for index in sorted(matched) if index != self._sentinel]
 
     def listed(self, name: str) -> frozenset[str]:
@@ -52,11 +54,10 @@ class Search:
 
     def __init__(self, phrases: Phrases, folded: Folded) -> None:
         self._phrases = phrases
-        self._folded = folded
-        self._view = View(folded.own)
+        self._text = folded.own
         self._found: dict[str, bool] = {}
         self._by_group: dict[str, list[Rule]] = {}
-        for rule in phrases.candidates(self._view):
+        for rule in phrases.candidates(self._text):
             self._by_group.setdefault(rule.entry.group, []).append(rule)
 
     def finds(self, group: str) -> bool:
@@ -74,7 +75,7 @@ class Search:
 
     def _stands(self, rule: Rule) -> bool:
         """What nothing can cancel stands, or it would be no candidate."""
-        return rule.unless is None or next(rule.hits(self._folded, self._view, "assistant"), None) is not None
+        return rule.unless is None or next(rule.places(self._text), None) is not None
 
 
 def _can_be_cancelled(rule: Rule) -> bool:

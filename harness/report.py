@@ -3,13 +3,16 @@
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import Literal
 
-from pydantic import BaseModel
+import msgspec
+import orjson
 
 from harness.errors import SynthesisError
-from harness.records import CheckReport
+from harness.records import CheckReport, CheckStamp, CheckSummary, CheckTiming
 
 _ELSEWHERE = "choose another place with --out"
 
@@ -42,12 +45,41 @@ def _unwritable(path: Path, error: OSError) -> SynthesisError:
     return SynthesisError(f"cannot be written: {error.strerror}", where=str(path), fix=_ELSEWHERE)
 
 
-def write_report(report: BaseModel, path: str | Path) -> Path:
+def write_report(report: CheckReport, path: str | Path) -> Path:
     """Replace the file in one step, so that nobody ever reads half a report; a link is followed."""
-    target = Path(path)
-    text = report.model_dump_json(by_alias=True, indent=2) + "\n"
-    replace_file(_regular_target(target), [text.encode("utf-8")])
-    return target
+    encode = msgspec.json.Encoder().encode
+    pieces = chain(
+        check_report_pieces("results", map(encode, report.results)),
+        check_report_pieces("failures", map(encode, report.failures)),
+        [check_report_end(report.summary, report.stamp, report.timing)],
+    )
+    return replace_report(Path(path), pieces)
+
+
+def replace_report(path: Path, pieces: Iterable[bytes]) -> Path:
+    """The same for a report in pieces."""
+    replace_file(_regular_target(path), pieces)
+    return path
+
+
+_PARTS = {"results": b'{"kind":"check","schema_version":"1",\n"results":[', "failures": b'"failures":[']
+
+
+def check_report_pieces(part: Literal["results", "failures"], items: Iterable[bytes]) -> Iterator[bytes]:
+    """One list of a `CheckReport`, an item a line; what is many comes first, as it can be written at once."""
+    yield _PARTS[part]
+    before = b"\n"
+    for item in items:
+        yield before
+        yield item
+        before = b",\n"
+    yield b"\n],\n"
+
+
+def check_report_end(summary: CheckSummary, stamp: CheckStamp, timing: CheckTiming) -> bytes:
+    """What is only known when everything is done."""
+    last = {"summary": summary, "stamp": stamp, "timing": timing}
+    return orjson.dumps({name: value.model_dump(mode="json") for name, value in last.items()})[1:] + b"\n"
 
 
 def replace_file(path: Path, pieces: Iterable[bytes], root: Path | None = None) -> None:
@@ -70,9 +102,11 @@ def replace_file(path: Path, pieces: Iterable[bytes], root: Path | None = None) 
             os.fsync(file.fileno())
         Path(temporary).chmod(_mode(target))
         Path(temporary).replace(target)
-    except OSError as error:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
-        raise _unwritable(path, error) from error
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from error
+        raise
 
 
 def _refuse_links(path: Path, root: Path) -> None:
@@ -100,12 +134,17 @@ def _mode(target: Path) -> int:
 
 def format_artifact(report: CheckReport, path: str | Path) -> str:
     """The report as one artifact object on one line, for tools that call this command."""
+    return artifact_line(report.summary, path)
+
+
+def artifact_line(summary: CheckSummary, path: str | Path) -> str:
+    """The same where only the summary is at hand."""
     return json.dumps(
         {
             "type": "artifact",
             "name": "synthesis-report",
             "path": str(path),
-            "summary": report.summary.model_dump(mode="json", by_alias=True),
+            "summary": summary.model_dump(mode="json", by_alias=True),
         },
         ensure_ascii=False,
     )

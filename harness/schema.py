@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from harness import plugins
-from harness.records import Case, CheckReport, CheckResult
+from harness.records import Case, CheckReport, CheckResult, value_schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -33,21 +33,14 @@ def _case() -> dict[str, Any]:
 def _check_report() -> dict[str, Any]:
     """Closed: our own checkers' results by their records, those of other packages by what all share."""
     schema = CheckReport.model_json_schema(mode="serialization", by_alias=True)
-    definitions = schema["$defs"]
-    known: dict[str, Any] = {}
-    for name in plugins.own("checkers"):
-        result = plugins.module("checkers", name).check.__annotations__["return"]
-        own = result.model_json_schema(mode="serialization", by_alias=True)
-        definitions.update(own.pop("$defs", {}))
-        definitions[result.__name__] = own
-        known[name] = {"$ref": f"#/$defs/{result.__name__}"}
-    shared = CheckResult.model_json_schema(mode="serialization", by_alias=True)
-    shared.pop("$defs", None)
-    definitions["CheckResult"] = {**shared, "additionalProperties": True}
-    definitions["CaseResult"]["properties"]["checks"] = {
+    results = {
+        name: plugins.module("checkers", name).check.__annotations__["return"]
+        for name in plugins.own("checkers")
+    }
+    schema["properties"]["results"]["items"]["properties"]["checks"] = {
         "type": "object",
-        "properties": known,
-        "additionalProperties": {"$ref": "#/$defs/CheckResult"},
+        "properties": {name: value_schema(result) for name, result in results.items()},
+        "additionalProperties": {**value_schema(CheckResult), "additionalProperties": True},
     }
     schema["title"] = "The report of synthesis check"
     return {"$schema": DIALECT, **schema}

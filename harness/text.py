@@ -8,17 +8,21 @@ sentence begins, `$` is where it ends, and a gap written with `.` never leaves i
 import math
 import re
 from array import array
-from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import accumulate, chain, pairwise
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from harness.characters import INVISIBLE, PICTURE, plain
+from harness.lazy import Lazy
 from harness.quotation import mask_quotations
 
 LONG = 20_000
 """Characters from which on a text, with all its edits, is too large to keep many of."""
+
+REMEMBERED = 1024
+"""Shorter texts that are kept folded: those of one batch are folded once and looked at by every checker."""
 
 _ITEM = "\x1e"
 """A line break before a list item, until folding is done."""
@@ -58,9 +62,9 @@ _ITEM_ONE = re.compile(r"1(?<!\w1)[.)][ ]")
 _FIRST_HEADING = re.compile(rf"\A[ \n]*\#{{1,6}}[ ]+{_NESTED}")
 _NEXT_HEADING = re.compile(rf"\n\#{{1,6}}[ ]+{_NESTED}")
 
-_EMPHASIS = re.compile(r"\*+|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|~~")
+_EMPHASIS = re.compile(r"\*+|_(?<![^\W_]_)_{0,2}|_{1,3}(?![^\W_])|~~")
 _SPACES = re.compile("[ ][ ]+")
-_BREAK = re.compile("[ ]?\n[ \n]+|[ ]\n")
+_BREAK = re.compile("[ ]\n[ \n]*|\n[ \n]+")
 _ITEM_BREAK = re.compile(f"[ \n]?{_ITEM}[ \n{_ITEM}]+|[ \n]{_ITEM}")
 _START = re.compile(rf"\A[ \n{_ITEM}]+")
 
@@ -75,44 +79,66 @@ _SENTENCE_END = re.compile(
 )
 """The space after a mark that ends a sentence; after an abbreviation or a letter, "I" aside, it does not."""
 
+LONG_SENTENCE = 500
+"""Characters from which on nothing about a sentence is remembered: it hardly comes back."""
+
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
-@dataclass(frozen=True)
+_IN_ORDER = array("l", range(4000))
+"""Copying a piece of it is far quicker than counting anew."""
+
+
 class Folded:
     """One plain view of `original`; `items` are the folded offsets where list items begin."""
 
-    original: str
-    text: str
-    items: tuple[int, ...]
-    edits: tuple["_Edit", ...]
+    def __init__(self, original: str, text: str, items: tuple[int, ...], edits: tuple["_Edit", ...]) -> None:
+        self.original = original
+        self.text = text
+        self.items = items
+        self.edits = edits
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """Where a folded span stands in the original, in code points."""
+        if not self.edits:
+            return start, max(start, end)
         if end <= start:
-            place = self._origin(start)
-            return place, place
-        return self._origin(start), self._origin(end - 1) + 1
+            return self._places[start], self._places[start]
+        return self._places[start], self._places[end - 1] + 1
 
-    def _origin(self, position: int) -> int:
-        for edit in reversed(self.edits):
-            position = edit.origin(position)
-        return position
+    @Lazy
+    def _places(self) -> "array[int]":
+        """For each place in the folded text, and the one behind it, the place in the original."""
+        size = len(self.original) + 1
+        places = _IN_ORDER[:size] if size <= len(_IN_ORDER) else array("l", range(size))
+        for edit in self.edits:
+            places = edit.moved(places)
+        return places
 
-    @cached_property
+    @Lazy
     def own(self) -> str:
         """The folded text with quotations blanked out, letter for letter: the speaker's own words."""
         return mask_quotations(self.text)
 
-    @cached_property
+    @Lazy
+    def lines(self) -> list[str]:
+        """Every sentence; a text without words has none."""
+        return self.text.split("\n") if self.text else []
+
+    @Lazy
     def sentences(self) -> tuple[tuple[int, int], ...]:
         """Start and end of every sentence, in folded offsets."""
         spans, start = [], 0
-        for line in self.text.split("\n"):
-            if line:
-                spans.append((start, start + len(line)))
-            start += len(line) + 1
+        for line in self.lines:
+            end = start + len(line)
+            spans.append((start, end))
+            start = end + 1
         return tuple(spans)
+
+    @Lazy
+    def words(self) -> list[str]:
+        """All words, with inner apostrophes kept."""
+        return [word for line in self.lines for word in words_in(line)]
 
     def sentence_at(self, position: int, reach: int) -> tuple[int, int]:
         """The sentence that holds a folded offset, or as much of it as lies within reach."""
@@ -122,36 +148,23 @@ class Folded:
         return nearest if start < 0 else start + 1, furthest if end < 0 else end
 
 
-@dataclass(frozen=True)
-class _Edit:
+class _Edit(NamedTuple):
     """One pattern replaced throughout `before`. The way back is worked out only when it is asked for."""
 
     before: str
     pattern: re.Pattern[str]
     replacement: str
 
-    @cached_property
-    def _edges(self) -> "array[int]":
-        """Start and end of each match, in turn."""
-        return array("q", chain.from_iterable(map(re.Match.span, self.pattern.finditer(self.before))))
-
-    @cached_property
-    def _places(self) -> "array[int]":
-        """Where each replacement begins in the text after the edit."""
-        starts, ends, width = self._edges[::2], self._edges[1::2], len(self.replacement)
-        steps = (width + start - end for end, start in zip(ends, starts[1:], strict=False))
-        return array("q", accumulate(steps, initial=starts[0]))
-
-    def origin(self, position: int) -> int:
-        """Where a place in the text after the edit was before it."""
-        index = bisect_right(self._places, position) - 1
-        if index < 0:
-            return position
-        start, end = self._edges[2 * index : 2 * index + 2]
-        inside = position - self._places[index]
-        if inside < len(self.replacement):
-            return min(start + inside, end - 1)
-        return end + inside - len(self.replacement)
+    def moved(self, places: "array[int]") -> "array[int]":
+        """The places of the text before the edit as those of the text after it."""
+        found = array("l")
+        width, kept = len(self.replacement), 0
+        for match in self.pattern.finditer(self.before):
+            start, end = match.span()
+            found += places[kept:start]
+            found.extend([places[min(start + inside, end - 1)] for inside in range(width)])
+            kept = end
+        return found + places[kept:]
 
 
 class _Editor:
@@ -198,7 +211,7 @@ class _Fold:
     """`fold`, which remembers the last few short texts, and of long ones no more than an exchange."""
 
     def __init__(self) -> None:
-        self._short = lru_cache(maxsize=16)(_folded)
+        self._short = lru_cache(maxsize=REMEMBERED)(_folded)
         self._long = lru_cache(maxsize=2)(_folded)
 
     def __call__(self, text: str) -> Folded:
@@ -228,12 +241,15 @@ def _fold_unusual(editor: _Editor, unusual: str) -> None:
 def _fold_lists(editor: _Editor) -> None:
     """Lines broken for width are joined; bullets and heading marks become line breaks."""
     numbered = _ITEM_ONE.search(editor.text)
-    editor.replace(_FIRST_BULLET, _ITEM)
-    editor.replace(_FIRST_HEADING, "")
+    if _FIRST_BULLET.match(editor.text):
+        editor.replace(_FIRST_BULLET, _ITEM)
+    if _FIRST_HEADING.match(editor.text):
+        editor.replace(_FIRST_HEADING, "")
     if "\n" in editor.text:
-        editor.replace(_TRAILING, "")
+        if " \n" in editor.text:
+            editor.replace(_TRAILING, "")
         editor.replace(_WRAPPED, " ")
-        editor.replace(_BREAK, "\n")
+        _fold_breaks(editor)
         editor.replace(_NEXT_BULLET, _ITEM)
         editor.replace(_NEXT_HEADING, "\n")
     if numbered:
@@ -252,15 +268,29 @@ def _fold_blanks(editor: _Editor) -> None:
     """One space between words, one break between lines."""
     if "  " in editor.text:
         editor.replace(_SPACES, " ")
-    if "\n" in editor.text:
-        editor.replace(_BREAK, "\n")
+    _fold_breaks(editor)
     if _ITEM in editor.text:
         editor.replace(_ITEM_BREAK, _ITEM)
 
 
+def _fold_breaks(editor: _Editor) -> None:
+    if "\n\n" in editor.text or " \n" in editor.text or "\n " in editor.text:
+        editor.replace(_BREAK, "\n")
+
+
+@lru_cache(maxsize=1 << 13)
+def _short_words(sentence: str) -> tuple[str, ...]:
+    return tuple(WORD.findall(sentence))
+
+
+def words_in(sentence: str) -> Sequence[str]:
+    """The words of a folded sentence, with inner apostrophes kept; those of short ones are remembered."""
+    return _short_words(sentence) if len(sentence) < LONG_SENTENCE else WORD.findall(sentence)
+
+
 def words(text: str) -> list[str]:
     """The words of a text, folded, with inner apostrophes kept."""
-    return WORD.findall(fold(text).text)
+    return fold(text).words
 
 
 def extract_anchor(text: str) -> str:
@@ -275,16 +305,26 @@ def extract_anchor(text: str) -> str:
 
 def token_cosine_similarity(left: str, right: str) -> float:
     """Cosine of two bags of unigrams and bigrams, from 0 (nothing shared) to 1."""
-    one, two = _bag(left), _bag(right)
-    shared = sum(count * two[gram] for gram, count in one.items() if gram in two)
+    one, two = fold(left).words, fold(right).words
+    pairs_one, pairs_two = list(pairwise(one)), list(pairwise(two))
+    shared = _shared(one, two) + _shared(pairs_one, pairs_two)
     if not shared:
         return 0.0
-    size = math.sqrt(sum(n * n for n in one.values()) * sum(n * n for n in two.values()))
-    return min(1.0, shared / size)
+    squares = [_square(grams) for grams in (one, pairs_one, two, pairs_two)]
+    return min(1.0, shared / math.sqrt((squares[0] + squares[1]) * (squares[2] + squares[3])))
 
 
-def _bag(text: str) -> Counter[str]:
-    tokens = words(text)
-    bag = Counter(tokens)
-    bag.update(f"{first} {second}" for first, second in pairwise(tokens))
-    return bag
+def _shared(one: Sequence[object], two: Sequence[object]) -> int:
+    """The product of two bags: how often each thing is in one times how often it is in the other."""
+    both = set(one).intersection(two)
+    if not both:
+        return 0
+    here, there = Counter(one), Counter(two)
+    return sum([here[gram] * there[gram] for gram in both])
+
+
+def _square(grams: Sequence[object]) -> int:
+    """A bag times itself; where nothing comes twice that is their number."""
+    if len(set(grams)) == len(grams):
+        return len(grams)
+    return sum([count * count for count in Counter(grams).values()])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from harness.records import Case, CheckReport
+    from harness.check_file import CheckedFile
 
 
 def run(  # noqa: PLR0913, PLR0917 - one parameter per option
@@ -27,6 +27,9 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     planted: Annotated[
         bool, typer.Option("--planted", help="Run the planted known-bad rows; exit 2 if any of them passes.")
     ] = False,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Where to work: local, processes[:N] or dask[:ADDRESS].")
+    ] = "local",
     json: Annotated[
         bool, typer.Option("--json", help="Print the report on standard output, nothing else.")
     ] = False,
@@ -34,30 +37,27 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> int:
     """Run the checkers over labelled cases and compare the verdicts with the labels."""
     from harness.arguments import whole_number
-    from harness.cases import load_cases
-    from harness.check import planted_misses
-    from harness.console import complain, console, emit, lasting_stdout
+    from harness.console import complain, console, copy_out, emit, lasting_stdout
     from harness.decide import decide_check
     from harness.renderers import check_summary
-    from harness.report import format_artifact, prepare_out, write_report
+    from harness.report import artifact_line, prepare_out
 
     allowed = whole_number(fail_on, "--fail-on")
     source = _source(path, cases, planted=planted)
-    loaded = load_cases(source, schema)
     target = prepare_out(Path(out), inputs=(source, schema))
-    report = _run(loaded)
-    write_report(report, target)
+    checked = _check(source, target, engine, schema, planted=planted)
+    tally, summary = checked.tally, checked.summary
     if os.environ.get("MCP_OUTPUT") == "json":
-        emit(format_artifact(report, target))
+        emit(artifact_line(summary, target))
     elif json:
-        emit(report.model_dump_json(by_alias=True, indent=2))
+        copy_out(target)
     else:
         with lasting_stdout():
-            check_summary.render(report, console(color=not no_color), target)
-    misses = planted_misses(report) if planted else []
-    for miss in misses:
+            shown = [*tally.failures[False], *tally.failures[True]]
+            check_summary.render(summary, shown, console(color=not no_color), target)
+    for miss in tally.missed:
         complain(f"planted row not caught: {miss}")
-    return decide_check(report, fail_on=allowed, planted_misses=len(misses))
+    return decide_check(summary, fail_on=allowed, planted_misses=len(tally.missed))
 
 
 def _source(path: str | None, option: str | None, *, planted: bool) -> str:
@@ -70,10 +70,15 @@ def _source(path: str | None, option: str | None, *, planted: bool) -> str:
     return given[0] if given else str(bundled("data") / ("planted.jsonl" if planted else "evals.jsonl"))
 
 
-def _run(cases: list["Case"]) -> "CheckReport":
-    from harness.check import run_all_cases
+def _check(source: str, target: Path, engine: str, schema: str | None, *, planted: bool) -> "CheckedFile":
+    from harness.cases import named, row_schema
+    from harness.check_file import CheckOptions, check_file
+    from harness.engine import open_engine
     from harness.progress import progress_bar
     from harness.settings import find_settings
 
-    with progress_bar("checking", len(cases)) as advance:
-        return run_all_cases(cases, find_settings(Path.cwd()).check, progress=advance)
+    row_schema(schema)
+    options = CheckOptions(find_settings(Path.cwd()).check, named(source), schema, planted)
+    size = Path(source).stat().st_size if Path(source).is_file() else None
+    with open_engine(engine) as opened, progress_bar("checking", size) as advance:
+        return check_file(source, target, options, opened, advance)

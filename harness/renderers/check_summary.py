@@ -5,26 +5,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.console import one_line, plain
-from harness.records import CheckReport, CheckSummary, Failure
+from harness.records import CheckSummary, Failure
+from harness.tally import SHOWN_FAILURES
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-SHOWN_FAILURES = 5
 
-
-def render(report: CheckReport, console: "Console", path: Path) -> None:
+def render(summary: CheckSummary, failures: Iterable[Failure], console: "Console", path: Path) -> None:
     """Green where all is well, red for what nobody expected, yellow for negative examples."""
-    summary = report.summary
+    failures = list(failures)
     console.print(_headline(summary), style="red" if summary.unexpected_failures else "green", soft_wrap=True)
     console.print(_table(summary))
     _print_slices(summary, console)
-    unexpected = [failure for failure in report.failures if not failure.expected_failure]
-    expected = [failure for failure in report.failures if failure.expected_failure]
-    _print_failures(unexpected, "unexpected failures", "red", console)
+    unexpected = [failure for failure in failures if not failure.expected_failure]
+    expected = [failure for failure in failures if failure.expected_failure]
+    _print_failures(unexpected, summary.unexpected_failures, "unexpected failures", "red", console)
     if not unexpected:
-        _print_failures(expected, "negative examples, caught as they should be", "yellow", console)
+        title = "negative examples, caught as they should be"
+        _print_failures(expected, summary.expected_failures, title, "yellow", console)
     if summary.lost_catches:
         names = ", ".join(plain(name) for name in summary.lost_catches)
         console.print(f"lost catches (negative examples that passed): {names}", style="red")
@@ -75,12 +75,11 @@ def _print_slices(summary: CheckSummary, console: "Console") -> None:
             )
 
 
-def _print_failures(failures: list[Failure], title: str, style: str, console: "Console") -> None:
+def _print_failures(failures: list[Failure], count: int, title: str, style: str, console: "Console") -> None:
     if not failures:
         return
     console.print(
-        f"{len(failures)} {title}"
-        + (f", the first {SHOWN_FAILURES}:" if len(failures) > SHOWN_FAILURES else ":"),
+        f"{count} {title}" + (f", the first {SHOWN_FAILURES}:" if count > SHOWN_FAILURES else ":"),
         style=style,
     )
     for failure in failures[:SHOWN_FAILURES]:

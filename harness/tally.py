@@ -1,0 +1,119 @@
+"""What is kept of checked cases to sum them up: counts, which two parts of a file can add together."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from harness.agreement import Pair, agreement, label_accuracy
+from harness.errors import SynthesisError
+from harness.records import CaseResult, CheckCounts, CheckSummary, Failure, Slice, Status
+
+SLICES = ("brief", "informal")
+"""Reported even when no case belongs to them; any other tag `slice:NAME` makes a slice too."""
+SHOWN_FAILURES = 5
+"""Of each kind, kept for the terminal; the report has them all."""
+
+
+@dataclass
+class Tally:
+    """Adding cases in order, or the tallies of parts in order, gives the same."""
+
+    verdicts: Counter[tuple[bool, bool]] = field(default_factory=Counter)
+    statuses: dict[str, Counter[Status]] = field(default_factory=dict)
+    labels: dict[str, Counter[Pair]] = field(default_factory=dict)
+    slices: dict[str, Counter[bool]] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    failures: dict[bool, list[Failure]] = field(default_factory=lambda: {False: [], True: []})
+    missed: list[str] = field(default_factory=list)
+
+    def add(self, result: CaseResult) -> None:
+        """Count one case; a negative example that passes is lost."""
+        self.verdicts[result.passed, result.expected_failure] += 1
+        for name, verdict in result.checks.items():
+            if name not in self.statuses:
+                self.statuses[name], self.labels[name] = Counter(), Counter()
+            self.statuses[name][verdict.status] += 1
+            if name in result.expected:
+                self.labels[name][result.expected[name], verdict.status] += 1
+        if result.expected_failure and result.passed:
+            self.lost.append(result.id)
+        if result.tags:
+            self._add_slices(result)
+
+    def add_failure(self, failure: Failure) -> None:
+        """Keep the first few of each kind."""
+        kept = self.failures[failure.expected_failure]
+        if len(kept) < SHOWN_FAILURES:
+            kept.append(failure)
+
+    def _add_slices(self, result: CaseResult) -> None:
+        """Only replies that are fine by every label they have count: what is flagged there is flagged wrongly."""
+        fine = not result.expected_failure and False not in result.expected.values()
+        for tag in dict.fromkeys(result.tags):
+            if tag.startswith("slice:"):
+                counts = self.slices.setdefault(tag.removeprefix("slice:"), Counter())
+                if fine:
+                    counts[not result.passed] += 1
+
+    def merge(self, later: "Tally") -> None:
+        """Add what comes behind."""
+        self.verdicts.update(later.verdicts)
+        for mine, theirs in (
+            (self.statuses, later.statuses),
+            (self.labels, later.labels),
+            (self.slices, later.slices),
+        ):
+            for name, counts in theirs.items():
+                mine.setdefault(name, Counter()).update(counts)  # type: ignore[attr-defined]
+        self.lost += later.lost
+        self.missed += later.missed
+        for failures in later.failures.values():
+            for failure in failures:
+                self.add_failure(failure)
+
+    @property
+    def names(self) -> list[str]:
+        """The checks that were asked for."""
+        return sorted(self.statuses)
+
+    def summary(self) -> CheckSummary:
+        """Counts, agreement with the labels, false positives per slice, and what is no longer caught."""
+        verdicts, names = self.verdicts, self.names
+        if not verdicts:
+            raise SynthesisError("there are no cases to sum up", fix="give at least one case")
+        every = sum((self.labels[name] for name in names), Counter[Pair]())
+        return CheckSummary(
+            cases=verdicts.total(),
+            passed=verdicts[True, False] + verdicts[True, True],
+            failed=verdicts[False, False] + verdicts[False, True],
+            strict_passed=verdicts[True, False],
+            strict_failed=verdicts[False, False],
+            expected_failures=verdicts[False, True],
+            unexpected_failures=verdicts[False, False],
+            by_check={name: _counts(self.statuses[name]) for name in names},
+            label_accuracy=label_accuracy(every),
+            label_accuracy_by_check={name: label_accuracy(self.labels[name]) for name in names},
+            agreement_by_check={name: agreement(self.labels[name]) for name in names if self.labels[name]},
+            slices={
+                name: _slice(self.slices.get(name, Counter())) for name in sorted({*SLICES, *self.slices})
+            },
+            lost_catches=tuple(self.lost),
+        )
+
+
+def tally_of(results: Iterable[CaseResult]) -> Tally:
+    """All of them."""
+    tally = Tally()
+    for result in results:
+        tally.add(result)
+    return tally
+
+
+def _counts(seen: Counter[Status]) -> CheckCounts:
+    return CheckCounts(passed=seen["passed"], failed=seen["failed"], not_applicable=seen["not_applicable"])
+
+
+def _slice(flagged: Counter[bool]) -> Slice:
+    checked = flagged.total()
+    rate = round(flagged[True] / checked, 4) if checked else None
+    return Slice(checked=checked, flagged=flagged[True], false_positive_rate=rate)
