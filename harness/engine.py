@@ -12,6 +12,9 @@ from harness import plugins
 from harness.errors import SynthesisError
 from harness.problems import shown
 
+LOCAL = "local"
+"""The engine where none is named."""
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -31,6 +34,9 @@ class Engine(Protocol):
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
         """The results, in order."""
+
+    def workers(self) -> int:
+        """How many tasks can be done at once, as far as is known now; at least 1."""
 
     def close(self) -> None:
         """End the workers; what runs is dropped."""

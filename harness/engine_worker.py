@@ -8,6 +8,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -65,6 +66,8 @@ def _receive(pipe: Connection, tasks: "SimpleQueue[bytes]") -> None:
         while True:
             tasks.put(pipe.recv_bytes())
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os._exit(1)
 
 
 def _send(pipe: Connection, outcomes: "SimpleQueue[bytes]") -> None:

@@ -63,7 +63,7 @@ class Dask(Engine):
         submitted: deque[tuple[int, Task, Future[bytes]]] = deque()
         try:
             while True:
-                room = max(AHEAD * self._threads(), 1) - len(submitted)
+                room = AHEAD * self.workers() - len(submitted)
                 for number, task in islice(waiting, max(room, 0)):
                     submitted.append((number, task, self._submit(work, task)))
                 if not submitted:
@@ -80,6 +80,10 @@ class Dask(Engine):
         finally:
             if submitted and self._client is not None:
                 self._client.cancel([future for _, _, future in submitted])
+
+    def workers(self) -> int:
+        """The threads of the cluster."""
+        return max(int(sum(self._open.nthreads().values())), 1)
 
     def close(self) -> None:
         """A cluster of our own ends; one that others started forgets what we asked of it."""
@@ -112,9 +116,6 @@ class Dask(Engine):
                 raise SynthesisError(what, where=self._where, fix=fix)
             _refuse_other(version, VERSION, self._where)
 
-    def _threads(self) -> int:
-        return sum(self._open.nthreads().values())
-
     def _submit(self, work: Callable[[Task], Result], task: Task) -> "Future[bytes]":
         return self._open.submit(worker_outcome, VERSION, work, task, pure=False)
 
@@ -125,7 +126,7 @@ class Dask(Engine):
             try:
                 return future.result(timeout=LOOK_AGAIN)
             except TimeoutError:
-                without = 0 if self._threads() else without + 1
+                without = 0 if self._open.nthreads() else without + 1
             except CancelledError as error:
                 what, fix = "the scheduler is gone", "start it again, and then the command"
                 raise SynthesisError(what, where=self._where, fix=fix) from error

@@ -23,5 +23,9 @@ class Local(Engine):
         for task in tasks:
             yield work(task)
 
+    def workers(self) -> int:
+        """This process."""
+        return 1
+
     def close(self) -> None:
         """There is nothing to end."""

@@ -62,6 +62,10 @@ class Processes(Engine):
             self._mapping = False
             self._end([worker for worker in self._workers if worker.tasks])
 
+    def workers(self) -> int:
+        """As many as there may be; they are started as tasks come."""
+        return self._most
+
     def close(self) -> None:
         """What runs is stopped, and killed where it does not stop within seconds."""
         self._end(list(self._workers))
