@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -22,7 +22,10 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        return str(orjson.loads((self.folder / "scheduler.json").read_bytes())["address"])
+        """Empty until the scheduler has written it down, whole."""
+        with suppress(OSError, orjson.JSONDecodeError):
+            return str(orjson.loads((self.folder / "scheduler.json").read_bytes())["address"])
+        return ""
 
     def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
         """Ended, and waited for, when the cluster is left."""
@@ -59,7 +62,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
             "127.0.0.1:0",
         )
         made.start("scheduler", *options, "--scheduler-file", str(file))
-        until(file.exists)
+        until(lambda: made.address)
         for _ in range(workers):
             made.start_worker()
         yield made
