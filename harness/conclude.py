@@ -17,6 +17,7 @@ from harness.similarity import similarity_name
 from harness.spending import Usage, total
 from harness.summarize import ScenarioScores, mean, stdev, summarize, worst
 from harness.transcript import VERSION as TRANSCRIPT_VERSION
+from harness.transcript import Json
 from harness.turn_figures import added, summaries
 from harness.version import VERSION
 
@@ -106,7 +107,7 @@ def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
         name=scenario.name,
         file=Path(scenario.file).as_posix(),
         tags=scenario.definition.tags,
-        subject=_shared_subject(row),
+        subject=shared_subject(scenario),
         system_sha256=None if system is None else sha256(system.encode()).hexdigest(),
         rubric=tuple(criterion.definition() for criterion in scenario.criteria),
         mean=mean(scores),
@@ -124,10 +125,10 @@ def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
     return redactor.line(head.encode(), _OURS)[:-1] + b',"trials":[' + trials + b"]}"
 
 
-def _shared_subject(row: ScenarioScores) -> dict[str, object]:
+def shared_subject(scenario: Scenario) -> dict[str, Json]:
     """The subject's identity; where trusted Python chooses one per seed, each transcript has its own."""
-    subject = row.scenario.subject
-    return {"type": "by seed"} if callable(subject) else row.scenario.identity_of(subject)
+    subject = scenario.subject
+    return {"type": "by seed"} if callable(subject) else scenario.identity_of(subject)
 
 
 def read_report(path: Path) -> RunReport:

@@ -1,6 +1,7 @@
 """The whole line for scenarios: run what has to be run, score everything, sum up, decide, write."""
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -90,9 +91,13 @@ class Evaluation:
         try:
             waiting = await self._go_on() if self.options.resume else self.plan.trials()
             self.under_way = True
-            await run_trials(waiting, self.options.run, self, self.stop)
+            await self.run_trials(waiting)
         finally:
             await self.options.run.models.close()
+
+    async def run_trials(self, waiting: Iterable[Trial]) -> None:
+        """Here, a few at once."""
+        await run_trials(waiting, self.options.run, self, self.stop)
 
     async def _go_on(self) -> list[Trial]:
         """Score what stands; gives what has to be run.

@@ -12,6 +12,7 @@ from harness.arguments import one_of, seconds, share, whole_number
 from harness.conclude import make_stamp
 from harness.console import counted
 from harness.decide import Thresholds
+from harness.engine import LOCAL
 from harness.errors import SynthesisError
 from harness.evaluate import EvaluationOptions, KeepWorkspaces
 from harness.load import LoadOptions, load_scenarios
@@ -19,6 +20,7 @@ from harness.model_arguments import ModelArguments
 from harness.model_subject import ModelSubject
 from harness.models import Models
 from harness.plan import Plan, Seeds, parse_seeds, plan_trials
+from harness.problems import shown
 from harness.recorded_run import load_recorded_scenarios, refuse_left_out
 from harness.resources import bundled
 from harness.run import RunOptions
@@ -28,7 +30,7 @@ from harness.settings import MOST_JOBS, EvalSettings, Settings, find_settings
 
 _REPEATED = (
     "seeds", "scenarios", "tags", "min_mean", "min_worst", "min_scenario_mean", "max_errors", "jobs",
-    "timeout", "keep_workspaces", "recursive", "data_only", "fail_fast",
+    "engine", "timeout", "keep_workspaces", "recursive", "data_only", "fail_fast",
 )  # fmt: skip
 """Options that going on with a run needs again."""
 
@@ -46,6 +48,7 @@ class EvaluationRequest:
     min_scenario_mean: str | None = None
     max_errors: str | None = None
     jobs: str | None = None
+    engine: str | None = None
     timeout: str | None = None
     out: str | None = None
     resume: str | None = None
@@ -64,6 +67,7 @@ class EvaluationRequest:
         jobs = settings.eval.jobs if self.jobs is None else _jobs(self.jobs)
         timeout = settings.eval.timeout if self.timeout is None else seconds(self.timeout, "--timeout")
         keep = self._keep(settings.eval)
+        engine = self._engine(settings.eval)
         seeds = self._seeds(settings.eval)
         options = LoadOptions(
             recursive=self.recursive,
@@ -83,7 +87,7 @@ class EvaluationRequest:
         notes = tuple(self._notes(plan, settings.eval))
         jobs = min(jobs, plan.size)
         models = self.models.models(settings, os.environ, jobs)
-        return ResolvedEvaluation(self, plan, settings, thresholds, models, timeout, keep, notes)
+        return ResolvedEvaluation(self, plan, settings, thresholds, models, timeout, keep, engine, notes)
 
     def again(self, folder: Path) -> str:
         """What to type to go on with the run in this folder: everything as it was typed."""
@@ -142,6 +146,24 @@ class EvaluationRequest:
             return Seeds(given)
         return Seeds(given, parse_seeds(str(defaults.seeds), "eval.seeds in the project file"))
 
+    def _engine(self, defaults: EvalSettings) -> str:
+        """What is counted in one process cannot be kept by several, and is not weakened without a word."""
+        engine = defaults.engine if self.engine is None else self.engine
+        limits = [
+            option
+            for option, value in (
+                ("--max-cost", self.models.max_cost),
+                ("--max-tokens", self.models.max_tokens),
+            )
+            if value is not None
+        ]
+        if engine != LOCAL and limits:
+            what = f"{limits[0]} can be kept by one process only"
+            raise SynthesisError(
+                what, where=f"--engine {shown(engine)}", fix=f"leave it out, or use --engine {LOCAL}"
+            )
+        return engine
+
     def _keep(self, defaults: EvalSettings) -> KeepWorkspaces:
         if self.keep_workspaces is None:
             return defaults.keep_workspaces
@@ -160,6 +182,7 @@ class ResolvedEvaluation:
     models: Models
     timeout: float
     keep: KeepWorkspaces
+    engine: str
     notes: tuple[str, ...]
 
     def claim(self) -> EvaluationOptions:
@@ -167,6 +190,10 @@ class ResolvedEvaluation:
         directory = self._directory()
         if self.models.recordings is not None:
             self.models.recordings.claim()
+        return self.options(directory)
+
+    def options(self, directory: RunDirectory) -> EvaluationOptions:
+        """How the plan is evaluated in a folder that is ours."""
         return EvaluationOptions(
             run=RunOptions(
                 directory,

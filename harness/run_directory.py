@@ -35,6 +35,11 @@ class RunDirectory:
         """What judges said, so that scoring again need not ask them again."""
         return self.path / "judgments"
 
+    @property
+    def stopping(self) -> Path:
+        """A file that is there while workers are not to begin anything more."""
+        return self.path / "stopping"
+
     def transcript(self, trial: Trial) -> Path:
         """The transcript of one trial."""
         return self.path / _TRANSCRIPTS / f"{trial.name}.jsonl"

@@ -39,6 +39,9 @@ class EvalSettings(Record):
         description='5, or as on the command line: "3,7,11"; for scenarios that do not say themselves',
     )
     jobs: int = Field(default=8, ge=1, le=MOST_JOBS)
+    engine: str = Field(
+        default="local", description="where trials are run: local, processes[:N] or dask[:ADDRESS]"
+    )
     timeout: float = Field(default=300, gt=0, allow_inf_nan=False, description="seconds for one trial")
     min_mean: Share | None = None
     min_worst: Share | None = None

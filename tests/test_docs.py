@@ -75,12 +75,13 @@ def commands(block: Block) -> list[list[str]]:
 
 @pytest.fixture
 def surroundings(tmp_path: Path) -> dict[str, str]:
-    """A PATH on which `synthesis` is the one under test."""
+    """A PATH on which `synthesis` is the one under test, and `dask` the one beside it."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    script = programs / "synthesis"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m harness "$@"\n')
-    script.chmod(0o755)
+    for name, module in (("synthesis", "harness"), ("dask", "dask")):
+        script = programs / name
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
+        script.chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 

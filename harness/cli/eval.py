@@ -41,6 +41,12 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         Text, typer.Option(metavar="N", help="Trials that may end in an error. [default: 0]")
     ] = None,
     jobs: Annotated[Text, typer.Option(metavar="N", help="Trials at once. [default: 8]")] = None,
+    engine: Annotated[
+        Text,
+        typer.Option(
+            metavar="NAME", help="local, processes[:N] or dask[:ADDRESS]: where trials run. [default: local]"
+        ),
+    ] = None,
     timeout: Annotated[Text, typer.Option(metavar="SECONDS", help="For one trial. [default: 300]")] = None,
     model: Annotated[
         Text,
@@ -113,6 +119,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         min_scenario_mean=min_scenario_mean,
         max_errors=max_errors,
         jobs=jobs,
+        engine=engine,
         timeout=timeout,
         out=out,
         resume=resume,
@@ -154,17 +161,17 @@ def _list(request: "EvaluationRequest") -> int:
 
 def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: bool) -> int:
     from harness.console import complain, console, emit, lasting_stdout
-    from harness.evaluate import Evaluation
     from harness.live import LiveDisplay
     from harness.renderers import run_summary
+    from harness.spread import opened_evaluation
 
     resolved = request.resolve(complain)
     if not quiet:
         for note in resolved.notes:
             complain(note)
     display = LiveDisplay(quiet=quiet)
-    evaluation = Evaluation(resolved.plan, resolved.claim(), display)
-    outcome = _run(evaluation, display)
+    with opened_evaluation(resolved, display) as evaluation:
+        outcome = _run(evaluation, display)
     if json:
         emit(outcome.report.read_text("utf-8").removesuffix("\n"))
     elif not quiet or outcome.decision.exit:
