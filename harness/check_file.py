@@ -1,4 +1,4 @@
-"""Check a case file of any size: read, checked and written in blocks, so that memory does not grow with it."""
+"""Check a case file of any size: read, checked and written in blocks, so that memory stays flat."""
 
 import hashlib
 import tempfile
@@ -99,7 +99,7 @@ def check_file(
     engine: Engine,
     progress: Callable[[int], None] | None = None,
 ) -> CheckedFile:
-    """Check a file, `-` for standard input, and write the report; all that is wrong with it is raised together."""
+    """Check a file, `-` for standard input, and write the report; all problems are raised together."""
     with open_cases(source) as file:
         run = _Run(file, options, engine, progress)
         replace_report(target, run.pieces())

@@ -61,7 +61,7 @@ class Lexicon:
     def hits(
         self, folded: Folded, *groups: str, view: str | None = None, side: Side = "assistant"
     ) -> list[Hit]:
-        """All hits of these groups in the folded text, or in a view of it of the same length, by their place."""
+        """All hits of these groups in the folded text, or in a view of the same length, by their place."""
         return self._set(groups).hits(folded, folded.text if view is None else view, side)
 
     def learn(self, views: Iterable[str], *groups: str) -> None:

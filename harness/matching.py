@@ -1,10 +1,11 @@
 """Find where rules match: sentence by sentence, many sentences at once, and each sentence only once.
 
 A rule sees one sentence at a time, unless it has a line break written in its pattern. So what it finds in a
-sentence does not depend on the rest of the text, and sentences come back: openings, offers, stock advice. What
-was found in one is remembered. Sentences that are new are joined and put to one rule after the other, which
-costs a small part of asking every rule about every sentence. RE2's sets, which ask all rules at once, are no
-way around that: with rules as rich as these, text they have not seen yet makes them build states without end.
+sentence does not depend on the rest of the text, and sentences come back: openings, offers, stock advice.
+What was found in one is remembered. Sentences that are new are joined and put to one rule after the other,
+which costs a small part of asking every rule about every sentence. RE2's sets, which ask all rules at once,
+are no way around that: with rules as rich as these, text that is new to them makes them build states without
+end.
 """
 
 import re
@@ -95,11 +96,11 @@ class RuleSet:
         hits: list[Hit] = []
         offset = 0
         for line, places in zip(lines, self._places(lines), strict=True):
-            for start, end, rule, group in places:
+            for start, end, name, group in places:
                 first, last = start + offset, end + offset
                 if origin is not None:
                     first, last = origin(first, last)
-                hits.append(Hit(rule, group, original[first:last], first, last, side))
+                hits.append(Hit(name, group, original[first:last], first, last, side))
             offset += len(line) + 1
         for rule in self._across:
             hits += [_hit(place, folded, side) for place in islice(rule.places(view), MOST_HITS)]

@@ -155,7 +155,7 @@ class Failure(Value, frozen=True, kw_only=True):
 
     id: str
     failed: tuple[str, ...]
-    evidence: dict[str, object]
+    evidence: dict[str, Any]
     expected_failure: bool
 
 

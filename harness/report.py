@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,19 @@ from harness.errors import SynthesisError
 from harness.records import CheckReport, CheckStamp, CheckSummary, CheckTiming
 
 _ELSEWHERE = "choose another place with --out"
+
+
+@contextmanager
+def prepared_out(path: Path, inputs: Iterable[str | None] = ()) -> Iterator[Path]:
+    """As `prepare_out`; where nothing comes of it, folders that were made for it go again."""
+    made = [folder for folder in path.resolve().parents if not folder.exists()]
+    try:
+        yield prepare_out(path, inputs)
+    except BaseException:
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def prepare_out(path: Path, inputs: Iterable[str | None] = ()) -> Path:
@@ -62,7 +76,7 @@ def replace_report(path: Path, pieces: Iterable[bytes]) -> Path:
     return path
 
 
-_PARTS = {"results": b'{"kind":"check","schema_version":"1",\n"results":[', "failures": b'"failures":[']
+_PARTS = {"results": b'{"kind":"check","schema_version":"1",\n"results":[', "failures": b'"failures":['}
 
 
 def check_report_pieces(part: Literal["results", "failures"], items: Iterable[bytes]) -> Iterator[bytes]:

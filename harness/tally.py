@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from harness.agreement import Pair, agreement, label_accuracy
 from harness.errors import SynthesisError
 from harness.records import CaseResult, CheckCounts, CheckSummary, Failure, Slice, Status
 
+Kind = TypeVar("Kind")
 SLICES = ("brief", "informal")
 """Reported even when no case belongs to them; any other tag `slice:NAME` makes a slice too."""
 SHOWN_FAILURES = 5
@@ -47,7 +49,7 @@ class Tally:
             kept.append(failure)
 
     def _add_slices(self, result: CaseResult) -> None:
-        """Only replies that are fine by every label they have count: what is flagged there is flagged wrongly."""
+        """Only replies that are fine by every label they have count: those are flagged wrongly."""
         fine = not result.expected_failure and False not in result.expected.values()
         for tag in dict.fromkeys(result.tags):
             if tag.startswith("slice:"):
@@ -58,13 +60,9 @@ class Tally:
     def merge(self, later: "Tally") -> None:
         """Add what comes behind."""
         self.verdicts.update(later.verdicts)
-        for mine, theirs in (
-            (self.statuses, later.statuses),
-            (self.labels, later.labels),
-            (self.slices, later.slices),
-        ):
-            for name, counts in theirs.items():
-                mine.setdefault(name, Counter()).update(counts)  # type: ignore[attr-defined]
+        _add(self.statuses, later.statuses)
+        _add(self.labels, later.labels)
+        _add(self.slices, later.slices)
         self.lost += later.lost
         self.missed += later.missed
         for failures in later.failures.values():
@@ -107,6 +105,11 @@ def tally_of(results: Iterable[CaseResult]) -> Tally:
     for result in results:
         tally.add(result)
     return tally
+
+
+def _add(counts: dict[str, Counter[Kind]], more: dict[str, Counter[Kind]]) -> None:
+    for name, counted in more.items():
+        counts.setdefault(name, Counter()).update(counted)
 
 
 def _counts(seen: Counter[Status]) -> CheckCounts:

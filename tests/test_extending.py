@@ -203,7 +203,7 @@ def test_where_the_package_is_not_installed_its_check_is_unknown(installed: Path
         (
             "unverifiable_reassurance = kinder_checks.apology_overload",
             "unverifiable_reassurance",
-            '"mind_reading_hits": ',
+            '"mind_reading_hits":',
         ),
         (
             "sorry = kinder_checks.apology_overload:check",

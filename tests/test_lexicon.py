@@ -1,13 +1,12 @@
 """The lexicon loader refuses what is wrong and names file, entry and fix; hits point into the original."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import pytest
 
-from harness import lexicon, lexicon_file
 from harness.errors import SynthesisError
-from harness.lexicon import Lexicon, View, load, parse
+from harness.lexicon import Lexicon, load, parse
+from harness.matching import MOST_HITS
 from harness.text import fold
 
 ENTRY = """
@@ -269,7 +268,7 @@ def test_evidence_is_bounded_per_rule() -> None:
     """A reply made of one phrase does not make a report of a hundred megabytes."""
     words = lexicon_of(entry(identity="a", pattern="go"), entry(identity="b", pattern="no"))
     hits = words.hits(fold("go " * 1000 + "no"), "g")
-    assert [hit.rule for hit in hits] == ["a"] * lexicon.MOST_HITS + ["b"]
+    assert [hit.rule for hit in hits] == ["a"] * MOST_HITS + ["b"]
 
 
 def test_unless_reads_the_view_that_was_matched() -> None:
@@ -308,29 +307,6 @@ def test_hits_of_one_group_only_and_an_unknown_group_is_an_error() -> None:
     assert [hit.rule for hit in words.hits(fold("go"), "two")] == ["b"]
     with pytest.raises(SynthesisError, match=r'guide/en\.toml: no entry has the group "three"'):
         words.hits(fold("go"), "three")
-
-
-@pytest.mark.parametrize("answer", [None, []])
-def test_a_set_that_gives_up_does_not_lose_hits(answer: list[int] | None) -> None:
-    """RE2 answers like "nothing matched" when it runs out of memory; the rules are then asked one by one."""
-    words = lexicon_of(entry(identity="a", pattern="go"), entry(identity="b", pattern="stop"))
-    [rule_set] = words._by_group.values()
-    rule_set._set = SimpleNamespace(Match=lambda _: answer)
-    assert [text for text, _, _ in found(words, "go, then stop")] == ["go", "stop"]
-
-
-def test_patterns_too_large_together_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexicon_file, "MEMORY", 1 << 19)
-    rules = [entry(identity=f"r-{n}", pattern=f"a.{{0,300}}b{n}") for n in range(64)]
-    with pytest.raises(SynthesisError, match=r"guide/en\.toml: .*too large together\n  fix: .*gaps"):
-        lexicon_of(*rules)
-
-
-def test_the_set_proposes_only_rules_that_match() -> None:
-    words = lexicon_of(*(entry(identity=f"r-{n}", pattern=f"\\bw{n}\\b") for n in range(5)))
-    [rule_set] = words._by_group.values()
-    assert list(rule_set._candidates(View("w3 w1"))) == [1, 3]
-    assert list(rule_set._candidates(View("none of them"))) == []
 
 
 def test_an_unknown_language_lists_those_there_are() -> None:

@@ -40,12 +40,12 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     from harness.console import complain, console, copy_out, emit, lasting_stdout
     from harness.decide import decide_check
     from harness.renderers import check_summary
-    from harness.report import artifact_line, prepare_out
+    from harness.report import artifact_line, prepared_out
 
     allowed = whole_number(fail_on, "--fail-on")
     source = _source(path, cases, planted=planted)
-    target = prepare_out(Path(out), inputs=(source, schema))
-    checked = _check(source, target, engine, schema, planted=planted)
+    with prepared_out(Path(out), inputs=(source, schema)) as target:
+        checked = _check(source, target, engine, schema, planted=planted)
     tally, summary = checked.tally, checked.summary
     if os.environ.get("MCP_OUTPUT") == "json":
         emit(artifact_line(summary, target))
