@@ -95,6 +95,15 @@ def deadly(number: int) -> int:
     return number
 
 
+def deadly_noted(place: tuple[Path, int]) -> int:
+    """Task 7 leaves a line and kills whoever does it."""
+    folder, number = place
+    if number == 7:
+        with (folder / "deaths").open("a") as deaths:
+            deaths.write("x\n")
+    return deadly(number)
+
+
 def endless(folder: Path) -> None:
     """Says its process, then goes on for longer than a test, and ends the program it started when told to."""
     code = f"import time; time.sleep({PATIENCE})"

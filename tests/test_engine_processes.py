@@ -15,6 +15,7 @@ from engine_tasks import (
     alive,
     children,
     deadly,
+    deadly_noted,
     endless,
     killed_when_there,
     payload,
@@ -70,9 +71,10 @@ def test_a_worker_killed_while_it_sends_a_large_result_holds_nobody_up() -> None
     """Its result is larger than the socket takes at once and nobody reads while it is killed."""
     sizes = [1, 20_000_000, 20_000_000, 5, 6, 7]
     with open_engine("processes:2") as engine:
+        workers = set(engine.map(process, range(100)))
         results = engine.map(payload, sizes)
         given = [len(next(results))]
-        for pid in children(os.getpid()):
+        for pid in workers:
             os.kill(pid, signal.SIGKILL)
         given.extend(len(result) for result in results)
     assert given == sizes
@@ -87,6 +89,13 @@ def test_a_task_that_kills_its_worker_is_named_and_the_others_are_done() -> None
         assert caught.value.what == "task 8 ended its worker 3 times, alone (signal 9)"
         assert "fewer workers" in caught.value.fix
         assert list(engine.map(square, [5])) == [25]
+
+
+def test_a_task_that_kills_its_worker_costs_few_of_them(tmp_path: Path) -> None:
+    """Once with whatever else the worker had, then alone."""
+    with open_engine("processes:4") as engine, pytest.raises(SynthesisError, match="task 8 ended"):
+        list(engine.map(deadly_noted, [(tmp_path, number) for number in range(500)]))
+    assert 3 <= len((tmp_path / "deaths").read_text().splitlines()) <= 4
 
 
 def test_workers_that_cannot_start_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

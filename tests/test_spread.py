@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 def answer(message, context):
     with (HERE / "attempts").open("a") as attempts:
         attempts.write(f"{context.seed}\\n")
-    if context.seed == 3 and not (HERE / "victim").exists():
+    if context.seed == 4 and not (HERE / "victim").exists():
         (HERE / "victim.part").write_text(str(os.getpid()))
         (HERE / "victim.part").rename(HERE / "victim")
         time.sleep(40)
@@ -121,7 +121,7 @@ def test_the_trial_of_a_killed_worker_is_run_again_and_counted_once(tmp_path: Pa
         _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert [seed for _, seed, _ in trials(report_of(tmp_path / "there"))] == list(range(1, 13))
-    assert attempts(tmp_path) == {seed: 2 if seed == 3 else 1 for seed in range(1, 13)}
+    assert attempts(tmp_path) == {seed: 2 if seed == 4 else 1 for seed in range(1, 13)}
     assert "Traceback" not in err
     assert synthesis("eval", "marked.py", "--out", "here", "-q", cwd=tmp_path).returncode == 0
     assert unclocked(tmp_path / "here") == unclocked(tmp_path / "there")
@@ -140,7 +140,7 @@ def test_a_killed_command_leaves_nobody_and_can_be_gone_on_with(tmp_path: Path) 
     found = synthesis("eval", *options, "--resume", "there", "-q", cwd=tmp_path)
     assert found.returncode == 0, found.stderr
     assert [seed for _, seed, _ in trials(report_of(tmp_path / "there"))] == list(range(1, 13))
-    assert attempts(tmp_path)[3] == before[3] + 1
+    assert attempts(tmp_path)[4] == before[4] + 1
     assert synthesis("eval", "marked.py", "--out", "here", "-q", cwd=tmp_path).returncode == 0
     assert unclocked(tmp_path / "here") == unclocked(tmp_path / "there")
 
@@ -155,7 +155,7 @@ def test_two_workers_of_a_cluster_share_the_trials(tmp_path: Path) -> None:
             os.kill(int((tmp_path / "victim").read_text()), signal.SIGKILL)
             _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
-    assert attempts(tmp_path) == {seed: 2 if seed == 3 else 1 for seed in range(1, 13)}
+    assert attempts(tmp_path) == {seed: 2 if seed == 4 else 1 for seed in range(1, 13)}
     assert synthesis("eval", "marked.py", "--out", "here", "-q", cwd=tmp_path).returncode == 0
     assert unclocked(tmp_path / "here") == unclocked(tmp_path / "there")
 

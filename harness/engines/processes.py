@@ -192,7 +192,7 @@ def _start() -> _Worker:
     )
     with theirs:
         process = subprocess.Popen(  # noqa: S603 - this Python
-            [sys.executable, "-P", "-c", code],
+            [sys.executable, "-c", code],
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             process_group=0,
