@@ -22,9 +22,9 @@ from harness.settings import CheckSettings
 from harness.similarity import similarity_name
 from harness.tally import Tally
 
-BLOCK = 1 << 20
+BLOCK = 2 << 20
 """Bytes that are read and checked at a time."""
-BATCH = 400
+BATCH = 4000
 """Cases that are looked at together."""
 
 
@@ -172,7 +172,8 @@ class _Ids:
     def add(self, ids: list[str]) -> bool:
         """Whether all of them are new."""
         for identity in ids:
-            page, number = (identity[:-3], identity[-3:]) if identity[-3:].isdecimal() else (identity, "0")
+            short = not identity[-3:].isdecimal()
+            page, number = (f"={identity}", "0") if short else (identity[:-3], identity[-3:])
             bit = 1 << int(number)
             used = self._pages.get(page, 0)
             if used & bit:

@@ -14,13 +14,15 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
+import re2
+
 from harness.errors import Problems, SynthesisError
 from harness.lexicon_file import (
     LexiconFile,
-    compile_entry,
     compile_list,
     pattern_problems,
     read_file,
+    written_out,
 )
 from harness.matching import Rule, RuleSet
 from harness.problems import shown
@@ -111,9 +113,10 @@ def parse(source: bytes, where: str) -> Lexicon:
     rules: list[Rule] = []
     for entry in file.entry:
         try:
-            rules.append(Rule(entry, *compile_entry(entry, file, where)))
+            rules.append(Rule(entry, *written_out(entry, file, where)))
         except SynthesisError as problem:
             problems.append(problem)
+    re2.purge()  # it would keep the last hundred patterns, compiled, for good
     if problems:
         raise Problems(problems)
     return Lexicon(where, source, file, tuple(rules))

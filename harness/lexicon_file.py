@@ -11,8 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from harness.errors import Problems, SynthesisError
 from harness.problems import shown
 
-MEMORY = 64 << 20
-"""Bytes RE2 may use for one set of patterns; with its default of 8 MB it gives up its fast engine."""
+MEMORY = 8 << 20
+"""Bytes RE2 may use for one pattern: with less it forgets states that it needs again at once."""
+SET_MEMORY = 64 << 20
+"""The same for a set of patterns; with less it gives up its fast engine."""
 
 _NAME = re.compile(r"(?<!\\[pPx])\{([A-Za-z_]\w*)\}")
 _PIECE = r"(?>\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*+\]|.)"
@@ -80,15 +82,15 @@ def compile_list(name: str, file: LexiconFile, where: str) -> Any:
     return _compiled(rf"\b{_expand(f'{{{name}}}', file, spot)}\b" if name in file.words else _NEVER, spot)
 
 
-def compile_entry(entry: Entry, file: LexiconFile, where: str) -> tuple[Any, Any]:
-    """The entry's pattern, and all that cancels it in one pattern, or None."""
+def written_out(entry: Entry, file: LexiconFile, where: str) -> tuple[str, tuple[str, ...]]:
+    """The entry's pattern and those that cancel it, all of which are known to compile."""
     spot = f"{where}: entry {entry.id}"
     pattern = _compiled(_expand(entry.pattern, file, spot), spot)
     guards = [_expand(_guard(text, file, spot), file, spot) for text in entry.unless]
     for text, guard in zip(entry.unless, guards, strict=True):
         if not text.startswith("@"):
             _compiled(guard, spot)  # alone: "(" and ")" would be fine together
-    return pattern, _compiled("|".join(f"(?:{guard})" for guard in guards), spot) if guards else None
+    return pattern.pattern, tuple(f"(?m:{guard})" for guard in guards)
 
 
 def _shape_problems(error: ValidationError, data: dict[str, Any], where: str) -> Iterator[SynthesisError]:
@@ -213,9 +215,9 @@ def _expand(text: str, file: LexiconFile, spot: str) -> str:
     )
 
 
-def re2_options() -> Any:
+def re2_options(memory: int = MEMORY) -> Any:
     """Enough memory, and no word of its own on standard error."""
     options = re2.Options()
-    options.max_mem = MEMORY
+    options.max_mem = memory
     options.log_errors = False
     return options

@@ -10,12 +10,16 @@ end.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
-from harness.lexicon_file import Entry
+import re2
+
+from harness.lazy import Lazy
+from harness.lexicon_file import Entry, re2_options
 from harness.records import Hit, Side
 from harness.text import LONG_SENTENCE, Folded
 
@@ -26,8 +30,15 @@ REACH = 300
 """Characters on each side of a hit that `unless` sees, where the sentence is longer."""
 
 REMEMBERED = 1 << 13
-"""Sentences whose places are remembered, per set of rules; the oldest half goes when there are more."""
+"""Sentences whose places are remembered, per set of rules; when there are twice as many, the oldest go."""
 
+MANY = 200
+"""Sentences from which on every pattern is compiled for their sake alone."""
+
+RENEWED_AFTER = 4000
+"""Sentences that a pattern sees, in smaller lots, before it is compiled anew."""
+
+_WIDE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]", re.S)
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.S)
 
 
@@ -40,30 +51,65 @@ class Place(NamedTuple):
     group: str
 
 
-@dataclass(frozen=True)
 class Rule:
-    """An entry made ready to match; `unless` is all its cancelling patterns in one, or None."""
+    """An entry made ready to match; its patterns are compiled when they are first used."""
 
-    entry: Entry
-    pattern: Any
-    unless: Any
-
-    @property
-    def crosses_sentences(self) -> bool:
+    def __init__(self, entry: Entry, pattern: str, unless: Iterable[str]) -> None:
+        self.entry = entry
+        self.crosses_sentences = r"\n" in pattern and r"\n" in _CLASS.sub("", pattern)
         """Whether the pattern names the line break between two sentences."""
-        pattern = self.pattern.pattern
-        return r"\n" in pattern and r"\n" in _CLASS.sub("", pattern)
+        self._pattern = pattern if self.crosses_sentences else confined(pattern)
+        self.unless = tuple(unless if self.crosses_sentences else map(confined, unless))
+
+    @Lazy
+    def pattern(self) -> Any:
+        """What it matches."""
+        return _compiled(self._pattern)
+
+    def once(self) -> "Rule":
+        """The same for one large search. RE2 keeps states of all it has seen; with this one they go."""
+        return Rule(self.entry, self._pattern, self.unless)
 
     def stands(self, text: str, start: int, end: int) -> bool:
         """Whether nothing around a match cancels it."""
-        return self.unless is None or self.unless.search(_marked(text, start, end)) is None
+        marked = marked_in(text, start, end) if self.unless else ""
+        return not any(guard(each).search(marked) for each in self.unless)
 
     def places(self, text: str) -> Iterator[Place]:
         """Every place in a text where the pattern matches and nothing around it cancels it."""
-        for match in self.pattern.finditer(searchable(text)):
-            start, end = match.span()
+        for start, end in self.spans(text):
             if end > start and self.stands(text, start, end):
                 yield Place(start, end, self.entry.id, self.entry.group)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Every place where the pattern matches."""
+        return (match.span() for match in self.pattern.finditer(searchable(text)))
+
+
+def confined(pattern: str) -> str:
+    """The pattern with no line break in what it matches by naming what it does not."""
+    return _WIDE.sub(_without_break, pattern)
+
+
+def _without_break(match: "re.Match[str]") -> str:
+    piece = match.group()
+    if piece[0] == "[":
+        return (
+            piece if piece[1] != "^" or r"\n" in piece else rf"[^\n{piece[2:]}" if piece[2] != "]" else piece
+        )
+    return {r"\W": r"[^\w\n]", r"\D": r"[^\d\n]", r"\s": r"[\t\f\r ]"}.get(piece, piece)
+
+
+@lru_cache(maxsize=1024)
+def guard(pattern: str) -> Any:
+    """A cancelling pattern, which many rules share."""
+    return _compiled(pattern)
+
+
+def _compiled(pattern: str) -> Any:
+    compiled = re2.compile(pattern, re2_options())
+    re2.purge()  # else it keeps a reference, and with it all that the pattern has seen
+    return compiled
 
 
 def searchable(text: str) -> str | bytes:
@@ -71,7 +117,7 @@ def searchable(text: str) -> str | bytes:
     return text.encode("ascii") if text.isascii() else text
 
 
-def _marked(text: str, start: int, end: int) -> str:
+def marked_in(text: str, start: int, end: int) -> str:
     """The hit's sentence with the hit between `<` and `>`; of an endless sentence only what is near."""
     first, last = max(0, start - REACH), start + REACH
     begin = text.rfind("\n", first, start)
@@ -87,7 +133,11 @@ class RuleSet:
         every = tuple(rules)
         self._across = [rule for rule in every if rule.crosses_sentences]
         self._within = [rule for rule in every if not rule.crosses_sentences]
+        self._lot: dict[str, tuple[Place, ...]] = {}
+        """All sentences of the last lot."""
         self._known: dict[str, tuple[Place, ...]] = {}
+        """Sentences of earlier ones, without those that are long."""
+        self._seen = 0
 
     def hits(self, folded: Folded, view: str, side: Side) -> list[Hit]:
         """All hits in a view of the folded text of the same length, by their place."""
@@ -109,54 +159,123 @@ class RuleSet:
         return hits if len(hits) <= MOST_HITS else list(_first_of_each(hits))
 
     def _places(self, lines: Sequence[str]) -> list[tuple[Place, ...]]:
-        known = self._known
         try:
-            return [known[line] for line in lines]
+            return [self._lot[line] for line in lines]
         except KeyError:
-            old = {line: known[line] for line in lines if line in known}
-        both = old | self.learn(lines)
-        return [both[line] for line in lines]
+            found = self._recalled(lines)
+        new = self._search([line for line in dict.fromkeys(lines) if line not in found])
+        self._remember(new)
+        found |= new
+        return [found[line] for line in lines]
 
-    def learn(self, lines: Iterable[str]) -> dict[str, tuple[Place, ...]]:
-        """Search all sentences that are not known yet, together; gives what was found in these."""
-        fresh = [line for line in dict.fromkeys(lines) if line not in self._known]
-        new: dict[str, tuple[Place, ...]] = {}
-        for ascii_only in (True, False):
-            new |= self._searched([line for line in fresh if line.isascii() is ascii_only])
-        if len(self._known) > REMEMBERED:
-            for line in list(islice(self._known, REMEMBERED // 2)):
+    def learn(self, lines: Iterable[str]) -> None:
+        """Search a whole lot of sentences together; those that are known already are not searched again."""
+        wanted = dict.fromkeys(lines)
+        found = self._recalled(wanted)
+        self._remember(self._lot)
+        self._lot = found | self._search([line for line in wanted if line not in found])
+
+    def _recalled(self, lines: Iterable[str]) -> dict[str, tuple[Place, ...]]:
+        lot, known = self._lot, self._known
+        return {
+            line: lot[line] if line in lot else known[line] for line in lines if line in lot or line in known
+        }
+
+    def _remember(self, places: Mapping[str, tuple[Place, ...]]) -> None:
+        self._known |= {line: found for line, found in places.items() if len(line) < LONG_SENTENCE}
+        if len(self._known) > 2 * REMEMBERED:
+            for line in list(islice(self._known, len(self._known) - REMEMBERED)):
                 del self._known[line]
-        self._known |= {line: places for line, places in new.items() if len(line) < LONG_SENTENCE}
-        return new
 
-    def _searched(self, lines: list[str]) -> dict[str, tuple[Place, ...]]:
-        found: list[list[Place]] = [[] for _ in lines]
-        text = searchable("\n".join(lines))
-        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-        for rule in self._within if lines else ():
-            for index, place in _by_line(rule, lines, text, starts):
-                found[index].append(place)
-        return {line: tuple(sorted(places)) for line, places in zip(lines, found, strict=True)}
+    def _search(self, lines: list[str]) -> dict[str, tuple[Place, ...]]:
+        parts = [_Joined([line for line in lines if line.isascii() is plain]) for plain in (True, False)]
+        many = len(lines) >= MANY
+        for rule in self._within:
+            asked = rule.once() if many else rule
+            for part in parts:
+                part.search(asked)
+        self._renew(0 if many else len(lines))
+        return {line: places for part in parts for line, places in part.found()}
+
+    def _renew(self, searched: int) -> None:
+        """Patterns that have seen much begin anew, for the same reason that large searches have their own."""
+        self._seen += searched
+        if self._seen > RENEWED_AFTER:
+            self._within = [rule.once() for rule in self._within]
+            self._seen = 0
 
 
-def _by_line(rule: Rule, lines: list[str], text: str | bytes, starts: list[int]) -> list[tuple[int, Place]]:
-    """The places of one rule, each with the number of its line."""
-    found: list[tuple[int, Place]] = []
-    at = before = 0
-    for match in rule.pattern.finditer(text):
+class _Joined:
+    """Sentences joined to one text, which a rule searches in one go."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._text = searchable("\n".join(lines))
+        self._starts = _starts(lines)
+        self._found: list[tuple[int, Place]] = []
+        self._guarded: dict[str, list[int]] = {}
+        """For each cancelling pattern the places, by number, that it may cancel."""
+
+    def search(self, rule: Rule) -> None:
+        """Note all places of the rule."""
+        if not self._lines:
+            return
+        spans = _spans(rule.pattern.finditer(self._text), self._lines, self._starts)
+        if spans is None:
+            spans = [(at, *span) for at, line in enumerate(self._lines) for span in rule.spans(line)]
+        first = len(self._found)
+        name, group = rule.entry.id, rule.entry.group
+        self._found += [(at, Place(start, end, name, group)) for at, start, end in _few_each(spans)]
+        for each in rule.unless if len(self._found) > first else ():
+            self._guarded.setdefault(each, []).extend(range(first, len(self._found)))
+
+    def found(self) -> Iterator[tuple[str, tuple[Place, ...]]]:
+        """Each sentence with the places that nothing around them cancels, in order."""
+        gone: set[int] = set()
+        marked = [marked_in(self._lines[at], place.start, place.end) for at, place in self._found]
+        for each, numbers in self._guarded.items():
+            left = [number for number in numbers if number not in gone]
+            cancelled = _matched(guard(each), [marked[number] for number in left])
+            gone.update(left[index] for index in cancelled)
+        places: list[list[Place]] = [[] for _ in self._lines]
+        for number, (at, place) in enumerate(self._found):
+            if number not in gone:
+                places[at].append(place)
+        for line, found in zip(self._lines, places, strict=True):
+            yield line, tuple(sorted(found))
+
+
+def _starts(lines: Iterable[str]) -> list[int]:
+    return list(accumulate((len(line) + 1 for line in lines), initial=0))
+
+
+def _matched(pattern: Any, texts: list[str]) -> set[int]:
+    """Which of these texts have a match; they are joined, as long as none of them is left by one."""
+    spans = _spans(pattern.finditer(searchable("\n".join(texts))), texts, _starts(texts)) if texts else []
+    if spans is None:
+        return {number for number, each in enumerate(texts) if pattern.search(each)}
+    return {at for at, _, _ in spans}
+
+
+def _spans(matches: Iterable[Any], lines: list[str], starts: list[int]) -> list[tuple[int, int, int]] | None:
+    """Matches in joined lines: the line's number and the offsets in it; None where one leaves its line."""
+    found = []
+    for match in matches:
         start, end = match.span()
-        if not starts[at] <= start < starts[at + 1]:
-            at, before = bisect_right(starts, start) - 1, len(found)
-        first, last = start - starts[at], end - starts[at]
-        if last > len(lines[at]):
-            return [
-                (index, place)
-                for index, line in enumerate(lines)
-                for place in islice(rule.places(line), MOST_HITS)
-            ]
-        if last > first and len(found) - before < MOST_HITS and rule.stands(lines[at], first, last):
-            found.append((at, Place(first, last, rule.entry.id, rule.entry.group)))
+        at = bisect_right(starts, start) - 1
+        if end - starts[at] > len(lines[at]):
+            return None
+        found.append((at, start - starts[at], end - starts[at]))
     return found
+
+
+def _few_each(spans: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Those that are not empty, and of each line no more than are looked at."""
+    seen: Counter[int] = Counter()
+    for at, start, end in spans:
+        if end > start and seen[at] < 2 * MOST_HITS:
+            seen[at] += 1
+            yield at, start, end
 
 
 def _first_of_each(hits: Iterable[Hit]) -> Iterator[Hit]:

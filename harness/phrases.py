@@ -8,7 +8,7 @@ import re2
 
 from harness.errors import SynthesisError
 from harness.lexicon import Lexicon, load
-from harness.lexicon_file import re2_options
+from harness.lexicon_file import SET_MEMORY, re2_options
 from harness.matching import Rule, searchable
 from harness.text import Folded
 
@@ -24,7 +24,7 @@ class Phrases:
         self._lists: dict[str, frozenset[str]] = {}
         self.number_words = frozenset(lexicon.listed("small_numbers")[2:] + lexicon.listed("tens"))
         self.framing = self.listed("stop") | self.listed("frame")
-        self._set: Any = re2.Set.SearchSet(re2_options())
+        self._set: Any = re2.Set.SearchSet(re2_options(SET_MEMORY))
         for rule in lexicon.rules:
             self._set.Add(rule.pattern.pattern)
         self._sentinel = self._set.Add("")
@@ -75,11 +75,11 @@ class Search:
 
     def _stands(self, rule: Rule) -> bool:
         """What nothing can cancel stands, or it would be no candidate."""
-        return rule.unless is None or next(rule.places(self._text), None) is not None
+        return not rule.unless or next(rule.places(self._text), None) is not None
 
 
 def _can_be_cancelled(rule: Rule) -> bool:
-    return rule.unless is not None
+    return bool(rule.unless)
 
 
 @cache

@@ -21,7 +21,7 @@ from harness.quotation import mask_quotations
 LONG = 20_000
 """Characters from which on a text, with all its edits, is too large to keep many of."""
 
-REMEMBERED = 1024
+REMEMBERED = 8192
 """Shorter texts that are kept folded: those of one batch are folded once and looked at by every checker."""
 
 _ITEM = "\x1e"

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from itertools import pairwise
 from unittest.mock import patch
 
+import re2
+
 from harness import disclosure, matter, similarity, text
 from harness.checkers import agency_language, topic_pivot, unverifiable_reassurance
 from harness.lexicon import Lexicon
@@ -78,13 +80,12 @@ def matches(rule: Rule, seen: str) -> Iterator[tuple[int, int]]:
 
 
 def cancelled(rule: Rule, part: str, start: int, end: int) -> bool:
-    if rule.unless is None:
-        return False
     near = part[max(0, start - REACH) : start].rpartition("\n")[2]
     after = part[end : max(end, start + REACH)]
     if "\n" in part[start : start + REACH]:
         after = part[end : max(end, part.index("\n", start))]
-    return rule.unless.search(f"{near}<{part[start:end]}>{after}") is not None
+    marked = f"{near}<{part[start:end]}>{after}"
+    return any(re2.search(each, marked) is not None for each in rule.unless)
 
 
 def origin(folded: Folded, start: int, end: int) -> tuple[int, int]:
