@@ -40,3 +40,13 @@ def inner(record: Json, *path: str) -> Json:
             return None
         record = record.get(key)
     return record
+
+
+def error_of(record: Json) -> str | None:
+    """What a server said went wrong, where a log has that in place of an answer."""
+    for path in (("error",), ("response", "error"), ("response", "body", "error"), ("result", "error")):
+        found = inner(record, *path)
+        for said in (found, inner(found, "message"), inner(found, "error", "message")):
+            if isinstance(said, str) and said:
+                return said
+    return None
