@@ -1,6 +1,7 @@
 """What formats have in common beside their messages: ids, tags and the rest of a record."""
 
 from harness.importer import Unreadable
+from harness.problems import shown
 from harness.transcript import Json
 
 
@@ -48,5 +49,5 @@ def error_of(record: Json) -> str | None:
         found = inner(record, *path)
         for said in (found, inner(found, "message"), inner(found, "error", "message")):
             if isinstance(said, str) and said:
-                return said
+                return shown(said)
     return None

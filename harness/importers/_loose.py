@@ -28,15 +28,25 @@ _LANGCHAIN = {
 
 def asked(value: Json) -> list[Message]:
     """What went in; a text without a role is the person's."""
-    return _words(value, "user", _ASKED)
+    return _unpacked(value, "user", _ASKED)
 
 
 def answered(value: Json, history: Sequence[Message]) -> list[Message]:
     """What came out; where it begins with all that went in, only what is new."""
-    found = _words(value, "assistant", _ANSWERED)
+    found = _unpacked(value, "assistant", _ANSWERED)
     if len(found) > len(history) and history and found[: len(history)] == list(history):
         return found[len(history) :]
     return found
+
+
+def _unpacked(value: Json, role: str, names: Sequence[str]) -> list[Message]:
+    """Exports may have the whole as JSON in a text; where that is nothing known, somebody wrote it."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return _words(orjson.loads(value), role, names)
+        except (orjson.JSONDecodeError, Unreadable):
+            pass
+    return _words(value, role, names)
 
 
 def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
@@ -45,11 +55,8 @@ def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
         if value is None:
             return []
         if isinstance(value, str):
-            parsed = _parsed(value)
-            if parsed is None:
-                return [message] if (message := message_of({"role": role, "content": value})) else []
-            value = parsed
-        elif isinstance(value, list):
+            return [message] if (message := message_of({"role": role, "content": value})) else []
+        if isinstance(value, list):
             if len(value) == 1 and isinstance(value[0], list):
                 value = value[0]
             else:
@@ -77,16 +84,6 @@ def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Mes
     if beside and "messages" not in value:
         found += [message] if (message := message_of({"role": role, "content": beside})) else []
     return found
-
-
-def _parsed(text: str) -> Json:
-    """Exports often have JSON as a text."""
-    if text[:1] not in ("{", "["):
-        return None
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
 
 
 def _under(value: dict[str, Json], names: Sequence[str]) -> Json:

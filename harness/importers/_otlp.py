@@ -127,13 +127,16 @@ def _value(value: Json, depth: int = 0) -> Json:
     return value if key is None else value[key]
 
 
-def parsed(value: Json) -> Json:
-    """An attribute that may be JSON as a text."""
+def parsed(value: Json, sign: str) -> Json:
+    """An attribute that may be JSON as a text: objects that have `sign`; anything else is a text."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
-            return orjson.loads(value)
+            found = orjson.loads(value)
         except orjson.JSONDecodeError:
             return value
+        items = found if isinstance(found, list) else [found]
+        if items and all(isinstance(item, dict) and sign in item for item in items):
+            return found
     return value
 
 

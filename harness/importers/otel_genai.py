@@ -75,7 +75,7 @@ def _is_words(key: str) -> bool:
 
 def _today(attributes: Mapping[str, Json]) -> tuple[list[Message], list[Message]]:
     """Messages with parts, as the conventions have them now."""
-    system = text_of(_parts(parsed(attributes.get("gen_ai.system_instructions"))))
+    system = text_of(parsed(attributes.get("gen_ai.system_instructions"), "type"))
     asked = [Message("system", system)] if system else []
     asked += _messages(attributes.get("gen_ai.input.messages"), "user")
     return asked, _messages(attributes.get("gen_ai.output.messages"), "assistant")
@@ -83,23 +83,19 @@ def _today(attributes: Mapping[str, Json]) -> tuple[list[Message], list[Message]
 
 def _messages(value: Json, role: str) -> list[Message]:
     """A list of messages, or a text where somebody put one."""
-    value = parsed(value)
+    value = parsed(value, "role")
     if value is None:
         return []
     items = value if isinstance(value, list) else [value]
     found = []
     for item in items:
         if isinstance(item, dict):
-            content = _parts(item["parts"]) if "parts" in item else item.get("content")
+            content = item["parts"] if "parts" in item else parsed(item.get("content"), "type")
             item = {"role": item.get("role", role), "content": content}  # noqa: PLW2901
         message = message_of({"role": role, "content": item} if isinstance(item, str) else item)
         if message is not None:
             found.append(message)
     return found
-
-
-def _parts(parts: Json) -> Json:
-    return [parts] if isinstance(parts, dict) else parts
 
 
 def _events(span: Span) -> tuple[list[Message], list[Message]]:
@@ -112,12 +108,11 @@ def _events(span: Span) -> tuple[list[Message], list[Message]]:
             more_asked, more_said = _today(body)
             asked, said = asked + more_asked, said + more_said
         elif kind == "choice":
-            message = parsed(body.get("message", body.get("content")))
+            message = body.get("message", body.get("content"))
+            message = parsed(message, "content" if "message" in body else "type")
             said += _messages([message] if message is not None else None, "assistant")
         elif kind in ("system.message", "user.message", "assistant.message", "tool.message"):
-            asked += _messages(
-                [{"role": kind.partition(".")[0], "content": parsed(body.get("content"))}], "user"
-            )
+            asked += _messages([{"role": kind.partition(".")[0], "content": body.get("content")}], "user")
     return asked, said
 
 
@@ -126,7 +121,7 @@ def _before(span: Span) -> tuple[list[Message], list[Message]]:
     numbered: dict[str, dict[int, dict[str, Json]]] = {"prompt": {}, "completion": {}}
     for key, value in span.attributes.items():
         if match := _NUMBERED.fullmatch(key):
-            numbered[match[1]].setdefault(int(match[2]), {})[match[3]] = parsed(value)
+            numbered[match[1]].setdefault(int(match[2]), {})[match[3]] = value
     both = [[side[number] for number in sorted(side)] or None for side in numbered.values()]
     whole = dict(span.attributes)
     for _, body in span.events:
