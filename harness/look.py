@@ -116,12 +116,12 @@ def _beginning(head: bytes, compression: Compression | None, most: int) -> tuple
     size = 0
     for block in unpacked(BytesIO(head), compression):
         if isinstance(block, Torn):
-            return b"".join(blocks), block.reason
+            return b"".join(blocks)[:most], block.reason
         blocks.append(block)
         size += len(block)
         if size >= most:
             break
-    return b"".join(blocks), None
+    return b"".join(blocks)[:most], None
 
 
 def _read(file: BinaryIO, size: int) -> bytes:

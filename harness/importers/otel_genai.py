@@ -52,7 +52,8 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
 
 
 def _call(span: Span) -> Iterator[Conversation | PassedOver]:
-    if span.attributes.get("gen_ai.operation.name") in _AROUND:
+    operation = span.attributes.get("gen_ai.operation.name")
+    if isinstance(operation, str) and operation in _AROUND:
         yield PassedOver("a span around calls of a model")
         return
     asked, said = _today(span.attributes)

@@ -43,8 +43,6 @@ def unpack(path: Path) -> Iterator[bytes | str]:
 
 def recognise(record: Json) -> str | None:
     """What another importer would say of the row."""
-    if not isinstance(record, dict):
-        return None
     found = next((why for other in (*_OTHERS, table) if (why := other.recognise(_present(record)))), None)
     return None if found is None else f"Parquet; {found}"
 
@@ -67,6 +65,8 @@ def _other(row: Json) -> Callable[[Json, ImportOptions], Iterator[Conversation |
     return next((other.read for other in _OTHERS if other.recognise(_present(row))), None)
 
 
-def _present(row: dict[str, Json]) -> dict[str, Json]:
+def _present(row: Json) -> Json:
     """Columns are there in every row; those that say nothing would not be there elsewhere."""
-    return {key: value for key, value in row.items() if value is not None}
+    return (
+        row if not isinstance(row, dict) else {key: value for key, value in row.items() if value is not None}
+    )
