@@ -225,6 +225,16 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(name: str, tmp_path: P
         [reading for chunk in (first, *chunks) for reading in read_chunk(chunk)]
 
 
+def test_a_file_that_changes_before_a_worker_reads_its_part_is_an_error(tmp_path: Path) -> None:
+    file = write(tmp_path / "rows.jsonl", ROW, ROW)
+    (chunk,) = open_inputs([str(file)])[0].chunks()
+    before = file.stat()
+    write(file, ROW, {**ROW, "id": "y"})
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    with pytest.raises(SynthesisError, match="the file changed while it was read"):
+        list(read_chunk(chunk))
+
+
 def test_a_file_that_vanishes_is_an_error(tmp_path: Path) -> None:
     file = write(tmp_path / "rows.jsonl", ROW, ROW)
     (only,) = open_inputs([str(file)])

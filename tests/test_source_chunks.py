@@ -80,6 +80,14 @@ def test_a_chunk_of_a_plain_file_is_small_and_can_be_sent(tmp_path: Path) -> Non
     assert all(span.end - span.start <= 10_000 for span in spans)
 
 
+def test_a_chunk_that_carries_its_records_is_filled_up(tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    file.write_bytes(b"[" + b",".join([GOOD] * 1000) + b"]")
+    (only,) = open_inputs([str(file)])
+    sizes = [len(chunk.body) for chunk in only.chunks(10 * len(GOOD)) if isinstance(chunk.body, tuple)]
+    assert sizes == [10] * 100
+
+
 @given(rows=LINES, size=st.integers(1, 300), block=st.integers(1, 200), most=st.integers(150, 400))
 @QUICK
 def test_a_line_that_is_too_long_is_refused_and_the_rest_is_read(
@@ -146,6 +154,7 @@ def test_an_item_that_is_too_large_or_not_json_is_one_reject(size: int) -> None:
         (b"[1,", [b"1", "the array is not closed"]),
         (b'{"a": "}"}{"b": 1}', [b'{"a": "}"}', b'{"b": 1}']),
         (b"[1] trailing", [b"1", b"trailing"]),
+        (b'}{"a": 1}{"b": 2}', [b"}", b'{"a": 1}', b'{"b": 2}']),
         (b'["\\\\", "\\""]', [b'"\\\\"', b'"\\""']),
     ],
 )

@@ -143,7 +143,7 @@ def parsed(value: Json, sign: str) -> Json:
 def nested(attributes: Mapping[str, Json]) -> dict[str, Json]:
     """`a.b` as b under a, so that a dotted path finds it; a name that is in another's way stays whole."""
     found: dict[str, Json] = {}
-    for name, value in attributes.items():
+    for name, value in sorted(attributes.items()):
         *above, last = name.split(".")
         place = found
         for part in above:
@@ -152,5 +152,5 @@ def nested(attributes: Mapping[str, Json]) -> dict[str, Json]:
                 place, last = found, name
                 break
             place = inside
-        place[name if last in place else last] = value
+        place[last] = value
     return found
