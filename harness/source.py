@@ -34,6 +34,8 @@ class Input:
     stamp: Stamp | None
     options: ImportOptions
     seen: Seen = field(repr=False)
+    _taken: list[bool] = field(default_factory=list, repr=False, compare=False)
+    """Whether standard input is gone: a second reading would find its beginning and not its end."""
 
     @property
     def importer(self) -> str:
@@ -88,6 +90,9 @@ class Input:
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
         if self.stamp is None:
+            if self._taken:
+                raise SynthesisError("standard input can be read once", where=self.path, fix="use a file")
+            self._taken.append(True)
             yield cast("BinaryIO", _Resumed(self.seen.head, sys.stdin.buffer))
             return
         with Path(self.path).open("rb") as file:

@@ -1,6 +1,7 @@
 """Opening files, folders and standard input: what is found, what is refused and in which words."""
 
 import gzip
+import io
 import json
 import os
 import sys
@@ -282,6 +283,15 @@ def test_a_row_that_cannot_be_read_is_a_reject_with_its_line(
     ((number, said),) = rejects(everything)
     assert number == 2
     assert said.startswith(reason)
+
+
+def test_standard_input_can_be_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(orjson.dumps(CHAT) * 3)))
+    (only,) = open_inputs(["-"])
+    everything = [reading for chunk in only.chunks(1) for reading in read_chunk(chunk)]
+    assert [each.conversation.id for each in found(everything)] == [f"standard input:{n}" for n in (1, 2, 3)]
+    with pytest.raises(SynthesisError, match="standard input: standard input can be read once"):
+        list(only.chunks())
 
 
 def test_a_zip_that_is_no_log_or_is_damaged_is_refused(tmp_path: Path) -> None:
