@@ -1,5 +1,6 @@
 """What can go wrong, said so that a stranger can mend it, and the exit codes."""
 
+import copyreg
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,6 +58,9 @@ class SubjectError(Exception):
         super().__init__(message)
         self.kind = kind
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _made_again(self)
+
 
 class Refused(SubjectError):  # noqa: N818 - it says what the server did
     """The model's server will have none of it, whatever is asked: a wrong key or a wrong name."""
@@ -84,3 +88,11 @@ class Problems(SynthesisError):  # noqa: N818 - it is a list of errors
     def __init__(self, problems: Iterable[SynthesisError]) -> None:
         self.problems = tuple({str(problem): problem for problem in problems}.values())
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _made_again(self)
+
+
+def _made_again(error: Exception) -> tuple[object, ...]:
+    """How to pickle an exception whose arguments are not those of its `__init__`: without calling that."""
+    return copyreg.__newobj__, (type(error), *error.args), vars(error)  # type: ignore[attr-defined]

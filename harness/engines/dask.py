@@ -1,0 +1,206 @@
+"""On the workers of a Dask cluster, on this machine or on many; a task whose worker is lost is done again."""
+
+import logging
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+from harness.cores import usable_cores
+from harness.engine import Engine, Result, Task
+from harness.errors import SynthesisError
+from harness.outcome import outcome_of, raised, taken
+from harness.problems import shown
+from harness.version import VERSION
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster
+
+INSTALL = "pip install 'synthesis-harness[scale]'"
+AHEAD = 3
+"""Tasks pulled before their turn, per thread of the cluster."""
+CONNECT = 5.0
+"""Seconds for a scheduler to answer, and for its first worker to be there."""
+LOOK_AGAIN = 5.0
+"""Seconds after which a result that does not come makes us look whether there are workers."""
+WITHOUT_WORKERS = 12
+"""So many looks in a row without any worker end the run."""
+
+
+class Dask(Engine):
+    """`dask:ADDRESS` of a scheduler; without one, workers of its own on this machine, one for each core."""
+
+    def __init__(self, argument: str = "") -> None:
+        self._where = f"--engine dask:{shown(argument)}" if argument else "--engine dask"
+        try:
+            from distributed import KilledWorker
+        except ImportError as error:
+            what = "the package distributed is not installed"
+            raise SynthesisError(what, where=self._where, fix=INSTALL) from error
+        self._killed = KilledWorker
+        self._logger = logging.getLogger("distributed")
+        self._level = self._logger.level
+        self._logger.setLevel(logging.CRITICAL)  # what matters of it is raised here
+        self._cluster: LocalCluster | None = None
+        self._client: Client | None = None
+        try:
+            self._cluster = None if argument else _own_cluster()
+            self._client = _connect(self._cluster or argument, self._where)
+            self._check_workers()
+        except BaseException:
+            self.close()
+            raise
+
+    def map(self, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """Three tasks a thread are pulled ahead; a result is forgotten by the cluster when it is given."""
+        waiting = enumerate(tasks, 1)
+        submitted: deque[tuple[int, Task, Future[bytes]]] = deque()
+        try:
+            while True:
+                room = max(AHEAD * self._threads(), 1) - len(submitted)
+                for number, task in islice(waiting, max(room, 0)):
+                    submitted.append((number, task, self._submit(work, task)))
+                if not submitted:
+                    return
+                number, task, future = submitted.popleft()
+                try:
+                    outcome = self._outcome(future)
+                except self._killed:
+                    for _, _, other in submitted:
+                        self._settle(other)
+                    outcome = self._alone(number, self._submit(work, task))
+                del future
+                yield cast("Result", taken(outcome))
+        finally:
+            if submitted and self._client is not None:
+                self._client.cancel([future for _, _, future in submitted])
+
+    def close(self) -> None:
+        """A cluster of our own ends; one that others started forgets what we asked of it."""
+        try:
+            if self._client is not None:
+                self._client.close()
+            if self._cluster is not None:
+                self._cluster.close()
+        finally:
+            self._client = self._cluster = None
+            self._logger.setLevel(self._level)
+
+    @property
+    def _open(self) -> "Client":
+        if self._client is None:
+            raise RuntimeError("the engine is closed")
+        return self._client
+
+    def _check_workers(self) -> None:
+        """Another version may give other verdicts, and then the bytes depend on who did what."""
+        try:
+            self._open.wait_for_workers(1, timeout=CONNECT)
+        except TimeoutError as error:
+            fix = "start some with `dask worker ADDRESS`, the address being the scheduler's"
+            raise SynthesisError("the scheduler has no workers", where=self._where, fix=fix) from error
+        try:
+            versions = self._open.run(worker_version)
+        except (ImportError, AttributeError) as error:
+            what = "a worker has no synthesis-harness, or one without this engine"
+            raise SynthesisError(
+                what, where=self._where, fix=f"install synthesis-harness {VERSION} on all workers"
+            ) from error
+        for version in versions.values():
+            _refuse_other(version, VERSION, self._where)
+
+    def _threads(self) -> int:
+        return sum(self._open.nthreads().values())
+
+    def _submit(self, work: Callable[[Task], Result], task: Task) -> "Future[bytes]":
+        return self._open.submit(worker_outcome, VERSION, work, task, pure=False)
+
+    def _outcome(self, future: "Future[bytes]") -> bytes:
+        """However long it takes, as long as there are workers."""
+        without = 0
+        while without < WITHOUT_WORKERS:
+            try:
+                return future.result(timeout=LOOK_AGAIN)
+            except TimeoutError:
+                without = 0 if self._threads() else without + 1
+            except CancelledError as error:
+                what, fix = "the scheduler is gone", "start it again, and then the command"
+                raise SynthesisError(what, where=self._where, fix=fix) from error
+        fix = "start some with `dask worker ADDRESS`, and then the command again"
+        raise SynthesisError("all workers are gone", where=self._where, fix=fix)
+
+    def _settle(self, future: "Future[bytes]") -> None:
+        with suppress(self._killed):
+            self._outcome(future)
+
+    def _alone(self, number: int, future: "Future[bytes]") -> bytes:
+        """A task that was there when too many workers died: now that nothing else runs, is it to blame?"""
+        try:
+            return self._outcome(future)
+        except self._killed as error:
+            return raised(
+                SynthesisError(
+                    f"task {number} ended {error.allowed_failures + 1} workers, alone",
+                    where=self._where,
+                    fix="look at its input; if memory ran out, use larger workers or smaller tasks",
+                )
+            )
+
+
+def worker_version() -> str:
+    """Asked of every worker."""
+    return VERSION
+
+
+def worker_outcome(version: str, work: Callable[[Task], Result], task: Task) -> bytes:
+    """What a worker does; one that came later was not asked for its version."""
+    try:
+        _refuse_other(VERSION, version, "--engine dask")
+    except SynthesisError as error:
+        return raised(error)
+    return outcome_of(work, task)
+
+
+def _refuse_other(theirs: str, ours: str, where: str) -> None:
+    if theirs != ours:
+        what = f"a worker has synthesis-harness {shown(theirs)}, not {ours}"
+        raise SynthesisError(what, where=where, fix=f"install synthesis-harness {ours} on all workers")
+
+
+def _connect(address: "LocalCluster | str", where: str) -> "Client":
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise SynthesisError(
+            f"no scheduler answers within {CONNECT:g} s",
+            where=where,
+            fix="start one with `dask scheduler` and give the address it names, as in dask:tcp://host:8786",
+        ) from error
+
+
+def _own_cluster() -> "LocalCluster":
+    """Ctrl-C is for us: the workers inherit that it is blocked.
+
+    They are not to import from the current folder, which may be a stranger's, unless we do.
+    """
+    import dask.config
+    from distributed import LocalCluster
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        with dask.config.set({"distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1"}):
+            return LocalCluster(
+                n_workers=usable_cores(),
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
