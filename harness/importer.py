@@ -4,20 +4,31 @@ A module in `importers/` reads records; opening files, unpacking them and cuttin
 work of `harness.source`. Its name is the public name (`--from NAME`). It has:
 
 - `SHAPES`: the shapes of file it understands;
+- `CERTAINTY`: how much it takes to be recognised, from 1 (two columns with usual names) to 9 (a signature);
+  of the importers that recognise a file, the most certain reads it;
 - `recognise(record)`: why a record looks like one of its own, in a few words, or None;
 - `read(record, options)`: the conversations in a record. It raises `Unreadable` for one that cannot be read,
-  and gives `PassedOver` for one that is well formed and holds no conversation of its own.
+  and gives `PassedOver` for one that is well formed and holds no conversation of its own. Where one record
+  holds many, it gives `Unreadable` for those it cannot read and goes on.
+
+And where the format needs it:
+
+- `belongs(before, record, options)`: whether a line goes on with the conversation of the line before it.
+  `read` is then given the list of the records of one conversation. `recognise` sees single ones.
+- `MAGIC` and `unpack(path)`: for the shape `archive`, the first bytes of such a file and its records.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Protocol
 
 from harness.conversation import Conversation
 from harness.transcript import Json
 
 Shape = Literal["lines", "document", "table", "archive"]
-"""An object a line; one JSON value (of an array, each item is a record); rows with column names; a zip."""
+"""An object a line; one JSON value (of an array, each item is a record); rows with column names; a file that
+the importer opens itself, say a zip."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +71,29 @@ class Importer(Protocol):
     """The shape of a module in `importers/`."""
 
     SHAPES: frozenset[Shape]
+    CERTAINTY: int
 
     def recognise(self, record: Json) -> str | None:
         """Why the record looks like this format, in words for a person; None where it does not."""
 
-    def read(self, record: Json, options: ImportOptions) -> Iterator[Conversation | PassedOver]:
+    def read(self, record: Json, options: ImportOptions) -> Iterator[Conversation | PassedOver | Unreadable]:
         """What is in it; raises `Unreadable`."""
+
+
+class Grouping(Protocol):
+    """An importer whose conversations go over several lines or rows."""
+
+    def belongs(self, before: Json, record: Json, options: ImportOptions) -> bool:
+        """Whether the record goes on with the conversation of the one before it."""
+
+
+class Archive(Protocol):
+    """An importer that opens files of a kind itself."""
+
+    MAGIC: bytes
+
+    def unpack(self, path: Path) -> Iterator[bytes | str]:
+        """The records as JSON, one after the other; a `str` is why one cannot be read.
+
+        Raises `SynthesisError` where the file as a whole cannot be opened, OSError where it cannot be read.
+        """

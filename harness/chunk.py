@@ -1,0 +1,174 @@
+"""A part of an input, small enough to be read at once, and what is found in it. The same for every engine."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import orjson
+
+from harness import plugins
+from harness.conversation import Conversation
+from harness.cut import MOST, Numbered, numbered_lines, too_large
+from harness.errors import SynthesisError
+from harness.importer import Found, Grouping, Importer, ImportOptions, PassedOver, Rejected, Unreadable
+from harness.transcript import Json
+
+Reading = Found | PassedOver | Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a file was when it was first looked at; another stamp is another file."""
+
+    device: int
+    inode: int
+    size: int
+    modified_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> "Stamp":
+        """From what the system says about the file."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Whole lines of a plain file, by their bytes; whoever reads the chunk reads them from the file."""
+
+    start: int
+    end: int
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some records of one input. `first` is the number of the first; carried records have their own."""
+
+    path: str
+    importer: str
+    options: ImportOptions
+    first: int
+    body: Span | bytes | tuple[Numbered, ...]
+
+
+def changed(path: str) -> SynthesisError:
+    """A file that is being written cannot be told the same way twice."""
+    fix = "wait until nothing writes to it, or read a copy"
+    return SynthesisError("the file changed while it was read", where=path, fix=fix)
+
+
+def read_chunk(chunk: Chunk) -> Iterator[Reading]:
+    """Everything in it, in order: conversations, what is passed over, and what cannot be read."""
+    module = plugins.module("importers", chunk.importer)
+    if hasattr(module, "belongs"):
+        yield from _read_groups(chunk, cast("Grouping", module))
+        return
+    read = cast("Importer", module).read
+    path, options, loads = chunk.path, chunk.options, orjson.loads
+    for number, raw in _records(chunk):
+        try:
+            if isinstance(raw, str):
+                raise Unreadable(raw)  # noqa: TRY301 - the one way out for what cannot be read
+            found = list(read(loads(raw), options))
+        except (Unreadable, orjson.JSONDecodeError) as error:
+            yield Rejected(path, number, _reason(error))
+            continue
+        for place, each in enumerate(found, 1):
+            yield _placed(each, path, number, place)
+
+
+def _read_groups(chunk: Chunk, module: Grouping) -> Iterator[Reading]:
+    read = cast("Importer", module).read
+    for group in grouped(_records(chunk), module, chunk.options):
+        first = group[0].number
+        spoiled = next((line for line in group if line.problem), None)
+        if spoiled is not None:
+            yield Rejected(chunk.path, spoiled.number, spoiled.problem or "")
+            continue
+        try:
+            found = list(read([line.record for line in group], chunk.options))
+        except Unreadable as error:
+            yield Rejected(chunk.path, first, str(error))
+            continue
+        for place, each in enumerate(found, 1):
+            yield _placed(each, chunk.path, first, place)
+
+
+def _records(chunk: Chunk) -> Iterable[Numbered]:
+    if isinstance(chunk.body, tuple):
+        return chunk.body
+    content = chunk.body if isinstance(chunk.body, bytes) else _content(chunk.path, chunk.body)
+    return numbered_lines(content, chunk.first)
+
+
+def _content(path: str, span: Span) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            file.seek(span.start)
+            content = file.read(span.end - span.start)
+            if Stamp.of(os.fstat(file.fileno())) != span.stamp:
+                raise changed(path)
+    except OSError as error:
+        fix = "leave the files in their place until all is read"
+        raise SynthesisError(f"cannot be read any more: {error.strerror}", where=path, fix=fix) from error
+    return content
+
+
+def _reason(error: Exception) -> str:
+    """orjson says where in a record it stopped; the record's own line is known already."""
+    return f"not JSON: {error}" if isinstance(error, orjson.JSONDecodeError) else str(error)
+
+
+def _placed(each: Conversation | PassedOver | Unreadable, path: str, number: int, place: int) -> Reading:
+    """With where it stands; a conversation without an id goes by that."""
+    if isinstance(each, PassedOver):
+        return each
+    if isinstance(each, Unreadable):
+        return Rejected(path, number, str(each))
+    if not each.id:
+        name = f"{path}:{number}" if place == 1 else f"{path}:{number}#{place}"
+        each = Conversation(name, each.messages, each.tags, each.fields)
+    return Found(path, number, each)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a conversation that goes over several; `problem` is why it cannot be read."""
+
+    number: int
+    raw: bytes | str
+    record: Json
+    problem: str | None
+
+
+def grouped(
+    records: Iterable[Numbered], module: Grouping, options: ImportOptions, most: int = MOST
+) -> Iterator[list[Line]]:
+    """The lines of each conversation; one that cannot be read spoils the conversation it stands in."""
+    group: list[Line] = []
+    size = 0
+    before: Json = None
+    for number, raw in records:
+        line = _line(number, raw)
+        if group and line.problem is None and not (before and module.belongs(before, line.record, options)):
+            yield group
+            group, size = [], 0
+        size += len(raw)
+        if size > most:
+            line = Line(group[0].number if group else number, too_large(most), None, too_large(most))
+            group = []
+        group.append(line)
+        before = before if line.problem else line.record
+    if group:
+        yield group
+
+
+def _line(number: int, raw: bytes | str) -> Line:
+    if isinstance(raw, str):
+        return Line(number, raw, None, raw)
+    try:
+        return Line(number, raw, orjson.loads(raw), None)
+    except orjson.JSONDecodeError as error:
+        return Line(number, raw, None, _reason(error))

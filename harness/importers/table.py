@@ -1,0 +1,135 @@
+"""Tables with column names: an exchange a row, or a message a row; also rows of JSON with such keys."""
+
+from collections.abc import Iterator, Mapping
+
+from harness.conversation import Conversation, Message
+from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
+from harness.importers._fields import id_of, tags_of
+from harness.importers._messages import role_of
+from harness.problems import shown
+from harness.transcript import Json
+
+SHAPES: frozenset[Shape] = frozenset({"table", "lines", "document"})
+CERTAINTY = 1
+SYNONYMS = {
+    "user": ("user", "prompt", "question", "input", "instruction", "query", "user_message", "human"),
+    "assistant": (
+        "assistant", "response", "answer", "output", "completion", "reply", "generation", "assistant_message",
+        "bot", "chosen",
+    ),
+    "system": ("system", "system_prompt", "system_message"),
+    "id": ("id", "row_id", "uuid", "key", "message_id"),
+    "tags": ("tags", "labels"),
+    "conversation": ("conversation_id", "session_id", "thread_id", "chat_id", "dialogue_id", "dialog_id"),
+    "role": ("role", "speaker", "sender", "author"),
+    "content": ("content", "text", "message", "utterance", "body"),
+}  # fmt: skip
+"""What columns are usually called, the likeliest first; case and spaces around do not count."""
+_PAIR = ("user", "assistant")
+_PARTS = ("conversation", "role", "content")
+
+
+def recognise(record: Json) -> str | None:
+    """Both halves of an exchange, or all that a message needs."""
+    if not isinstance(record, dict):
+        return None
+    columns = columns_of(record, {})
+    for wanted in (_PARTS, _PAIR):
+        if columns.keys() >= set(wanted) and all(_is_cell(record[columns[part]]) for part in wanted):
+            return f"rows have the columns {', '.join(columns[part] for part in wanted)}"
+    return None
+
+
+def _is_cell(value: Json) -> bool:
+    return isinstance(value, str | int | None)
+
+
+def columns_of(record: Mapping[str, Json], given: Mapping[str, str]) -> dict[str, str]:
+    """Which column is what; what the user says comes first."""
+    folded = {key.strip().lower().replace(" ", "_"): key for key in reversed(list(record))}
+    found = {
+        part: next((folded[name] for name in names if name in folded), None)
+        for part, names in SYNONYMS.items()
+    }
+    return {part: column for part, column in {**found, **given}.items() if column is not None}
+
+
+def belongs(before: Json, record: Json, options: ImportOptions) -> bool:
+    """Neighbouring messages with one conversation's id."""
+    if not isinstance(before, dict) or not isinstance(record, dict):
+        return False
+    columns = columns_of(record, options.columns)
+    if not _one_a_row(columns):
+        return False
+    column = columns["conversation"]
+    return record.get(column) is not None and before.get(column) == record.get(column)
+
+
+def _one_a_row(columns: Mapping[str, str]) -> bool:
+    return columns.keys() >= set(_PARTS)
+
+
+def read(record: Json, options: ImportOptions) -> Iterator[Conversation | PassedOver]:
+    """All rows of one conversation; a row that has both sides is one by itself."""
+    rows: list[Json] = record
+    if not all(isinstance(row, dict) for row in rows):
+        raise Unreadable("not a JSON object")
+    columns = columns_of(rows[0], options.columns)
+    missing = [column for column in columns.values() if column not in rows[0]]
+    if missing:
+        raise Unreadable(f'there is no column "{shown(missing[0])}"')
+    if _one_a_row(columns):
+        yield _talk(rows, columns)
+    elif "assistant" in columns:
+        yield _exchange(rows[0], columns)
+    else:
+        raise Unreadable(f"no column for the assistant's words among {shown(', '.join(rows[0]))}")
+
+
+def _talk(rows: list[dict[str, Json]], columns: Mapping[str, str]) -> Conversation:
+    messages = []
+    for row in rows:
+        role = row.get(columns["role"])
+        text = _text(row, columns["content"])
+        if text:
+            messages.append(Message(role_of(role.strip().lower() if isinstance(role, str) else role), text))
+    if not messages:
+        raise Unreadable("no message with any words")
+    first = rows[0]
+    kept = {column for part, column in columns.items() if part not in ("role", "content", "id")}
+    fields = {key: value for key, value in first.items() if key in kept or _same(rows, key)}
+    name = id_of(first[columns["conversation"]])
+    return Conversation(name, tuple(messages), _tags(first, columns), fields)
+
+
+def _same(rows: list[dict[str, Json]], key: str) -> bool:
+    """Whether a column says the same in every row and so is about the whole."""
+    return all(row.get(key) == rows[0][key] for row in rows)
+
+
+def _exchange(row: dict[str, Json], columns: Mapping[str, str]) -> Conversation:
+    texts = {part: _text(row, columns[part]) for part in ("system", *_PAIR) if part in columns}
+    if not texts["assistant"].strip():
+        raise Unreadable(f'"{shown(columns["assistant"])}" is empty')
+    messages = [Message(role_of(role), text) for role, text in texts.items() if text]
+    used = {columns[part] for part in ("system", *_PAIR, "id", "tags") if part in columns}
+    fields = {key: value for key, value in row.items() if key not in used}
+    name = id_of(row[columns["id"]]) if "id" in columns else ""
+    return Conversation(name, tuple(messages), _tags(row, columns), fields)
+
+
+def _text(row: Mapping[str, Json], column: str) -> str:
+    value = row.get(column)
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    raise Unreadable(f'"{shown(column)}" is {shown(value)}, not a text')
+
+
+def _tags(row: Mapping[str, Json], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """A list, or texts with commas or semicolons between them."""
+    value = row.get(columns["tags"]) if "tags" in columns else None
+    if isinstance(value, str):
+        value = [tag.strip() for tag in value.replace(";", ",").split(",") if tag.strip()]
+    return tags_of(value)
