@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import orjson
 
@@ -122,12 +123,13 @@ def turn_failure(
     }
     against = [hit for hit in hits if hit.side == "assistant" and hit.group not in IN_FAVOUR]
     if not against:
-        return failure, [(_WHOLE, 1, lambda: {"group": short(reason), **_excerpt(side, 0, 0)})]
+        return failure, [(_WHOLE, 1, partial(_example, side, short(reason), 0, 0))]
     times = Counter(hit.rule for hit in against)
     firsts = {hit.rule: hit for hit in reversed(against)}
     return failure, [
-        (rule, count, lambda hit=firsts[rule]: {"group": hit.group, **_excerpt(side, hit.start, hit.end)})
+        (rule, count, partial(_example, side, first.group, first.start, first.end))
         for rule, count in times.items()
+        for first in (firsts[rule],)
     ]
 
 
@@ -139,14 +141,18 @@ def _said(result: Result, side: Side, index: int) -> tuple[str, dict[str, Json]]
     return shown.reason, shown.condensed()
 
 
-def _excerpt(side: Side, start: int, end: int) -> dict[str, Json]:
+def _example(side: Side, group: str, start: int, end: int) -> dict[str, Json]:
     """The hit and what stands around it."""
     whole = len(side.turn.assistant)
     first, last = max(0, start - _AROUND), min(whole, max(end, start + 2 * _AROUND) + _AROUND)
     text = side.piece("assistant", first, min(last, first + LONGEST))
     before, after = "…" if first else "", "…" if last < whole else ""
     hit = side.piece("assistant", start, end)
-    return {"text": _writable(short(hit)), "excerpt": _writable(short(f"{before}{text}{after}"))}
+    return {
+        "group": group,
+        "text": _writable(short(hit)),
+        "excerpt": _writable(short(f"{before}{text}{after}")),
+    }
 
 
 def lost_criteria(
