@@ -19,8 +19,7 @@ from harness.audit_state import AuditDirectory, AuditFiles, AuditState
 from harness.choose import Urn
 from harness.chunk import Span
 from harness.decide import AuditThresholds
-from harness.engine import Engine, open_engine
-from harness.report import write_report
+from harness.engine import Engine
 from harness.source import CHUNK, Input
 from harness.workers import Stop
 
@@ -64,24 +63,25 @@ class Audit:
     stop: Stop = field(default_factory=Stop)
     clock: Callable[[], float] = time.monotonic
 
-    def run(self) -> AuditReport | None:
+    def run(self, engine: Engine) -> AuditReport | None:
         """The report, once it is written; None where it was stopped before, and could go on."""
         started, began = datetime.now(UTC).isoformat(timespec="seconds"), self.clock()
         sums = self.state.aggregate = self.state.aggregate or Aggregate.whole()
-        with _Parts(self.plan.inputs, self.plan.part_size, self.stop) as parts:
-            files = AuditFiles(self.place, self.state)
-            with closing(files), open_engine(self.plan.engine) as engine:
-                self.display.planned(self.plan)
-                config = self._drawn(engine, parts)
-                if config is None or not self._audit(engine, parts, config, files):
-                    files.save()
-                    return None
-                files.save()
+        with (
+            _Parts(self.plan.inputs, self.plan.part_size, self.stop) as parts,
+            closing(AuditFiles(self.place, self.state)) as files,
+        ):
+            files.save()
+            self.display.planned(self.plan)
+            config = self._drawn(engine, parts)
+            done = config is not None and self._audit(engine, parts, config, files)
+            files.save()
+            if not done:
+                return None
         seconds = round(self.clock() - began, 3)
         timing = AuditTiming(started=started, seconds=seconds, engine=self.plan.engine)
         report = conclude_audit(sums, self._conclusion(timing))
-        write_report(report, self.place.report)
-        self.place.progress.unlink(missing_ok=True)
+        self.place.finish(report)
         return report
 
     def _drawn(self, engine: Engine, parts: "_Parts") -> AuditConfig | None:

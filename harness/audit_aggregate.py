@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Self
 
+from pydantic import TypeAdapter
+
 from harness.transcript import Json
 
 UNIT = 10**9
@@ -200,7 +202,7 @@ class Aggregate:
         for kind, count in other.kinds.items():
             self.kinds[kind] = self.kinds.get(kind, 0) + count
         for number, counts in other.sources.items():
-            if number in self.sources or len(self.sources) < MOST_SOURCES:
+            if int(number) < MOST_SOURCES:
                 mine = self.source(int(number))
                 for name, count in counts.items():
                     mine[name] += count
@@ -218,18 +220,9 @@ def worst_of(found: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
     return list(islice(ordered, MOST_WORST))
 
 
+_AGGREGATE: TypeAdapter[Aggregate] = TypeAdapter(Aggregate)
+
+
 def read_aggregate(value: Json) -> Aggregate:
-    """From what `dataclasses.asdict` gave; raises KeyError, TypeError or ValueError for anything else."""
-    return Aggregate(
-        checks={name: CheckSums(**sums) for name, sums in value["checks"].items()},
-        criteria=value["criteria"],
-        scores=Scores(**value["scores"]),
-        counts=value["counts"],
-        kinds=value["kinds"],
-        sources=value["sources"],
-        rules=Tally(**value["rules"]),
-        rejects=Tally(**value["rejects"]),
-        passed_over=Tally(**value["passed_over"]),
-        errors=Tally(**value["errors"]),
-        worst=value["worst"],
-    )
+    """From what `dataclasses.asdict` gave; raises ValueError for anything else."""
+    return _AGGREGATE.validate_python(value)

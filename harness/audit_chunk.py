@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.audit_aggregate import MOST_WORST, Aggregate, CheckSums, worst_of
-from harness.audit_finding import Place, Side, encoded, lost_criteria, short, turn_failure
+from harness.audit_finding import Place, Side, encoded, lost_criteria, short, turn_failure, writable
 from harness.audit_rubric import AuditRubric, Judged, Result
 from harness.choose import Condition, Lots, Spot, smallest
 from harness.chunk import Chunk, read_chunk
@@ -117,7 +117,7 @@ class _PartAudit:
             self._sums.passed_over.count(short(self._clean(row.reason)), 1, {})
         else:
             self._count("rejected")
-            place = {"file": self._file(row.file), "line": row.line}
+            place = {"file": writable(self._file(row.file)), "line": row.line}
             reason = self._clean(row.reason)
             self._rejects.append(encoded({**place, "reason": reason}))
             self._sums.rejects.count(short(reason), 1, place)

@@ -5,8 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness import audit_figures
-from harness.audit_aggregate import LAST_TURN, UNIT, Aggregate, CheckSums, Scores, Tally
+from harness.audit_aggregate import (
+    LAST_TURN,
+    MOST_SOURCES,
+    SOURCE_COUNTS,
+    UNIT,
+    Aggregate,
+    CheckSums,
+    Scores,
+    Tally,
+)
 from harness.audit_chunk import AuditConfig
+from harness.audit_finding import writable
 from harness.audit_report import (
     AuditedCheck,
     AuditedCriterion,
@@ -84,7 +94,7 @@ def conclude_audit(sums: Aggregate, about: Conclusion) -> AuditReport:
         passed_over=_reasons(sums.passed_over),
         errors=_reasons(sums.errors),
         inputs=_inputs(sums, about),
-        inputs_not_listed=len(about.inputs) - len(sums.sources),
+        inputs_not_listed=max(0, len(about.inputs) - MOST_SOURCES),
         where=tuple(_clean(config, str(condition)) for condition in config.where),
         sample=_sample(sums, about),
         redaction=_redaction(sums, config),
@@ -94,7 +104,7 @@ def conclude_audit(sums: Aggregate, about: Conclusion) -> AuditReport:
 
 
 def _clean(config: AuditConfig, text: str) -> str:
-    return text if config.redaction is None else config.redaction.text(text)
+    return writable(text if config.redaction is None else config.redaction.text(text))
 
 
 def _summary(sums: Aggregate, about: Conclusion) -> AuditSummary:
@@ -208,16 +218,16 @@ def _reasons(tally: Tally) -> Reasons:
 
 
 def _inputs(sums: Aggregate, about: Conclusion) -> tuple[AuditedInput, ...]:
-    """Those for which counts are kept."""
+    """As many as counts are kept for."""
+    nothing = dict.fromkeys(SOURCE_COUNTS, 0)
     return tuple(
         AuditedInput(
             path=_clean(about.config, each.path),
             importer=each.importer,
             why=_clean(about.config, each.why),
-            **sums.sources[str(number)],
+            **sums.sources.get(str(number), nothing),
         )
-        for number, each in enumerate(about.inputs)
-        if str(number) in sums.sources
+        for number, each in enumerate(about.inputs[:MOST_SOURCES])
     )
 
 

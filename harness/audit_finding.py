@@ -25,24 +25,29 @@ Example = Callable[[], dict[str, Json]]
 
 
 def short(text: str) -> str:
-    """An excerpt of a text."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    """An excerpt of a text that can be written."""
+    return writable(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+
+
+def writable(text: str) -> str:
+    """Half a character, which UTF-8 cannot write, becomes a question mark; offsets stay what they are."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def encoded(line: dict[str, Json]) -> bytes:
-    """One line of JSON; half a character, which UTF-8 cannot write, becomes a question mark."""
+    """One line of JSON."""
     try:
         return orjson.dumps(line) + b"\n"
     except TypeError:
-        return orjson.dumps(_writable(line)) + b"\n"
+        return orjson.dumps(_all_writable(line)) + b"\n"
 
 
-def _writable(value: Json) -> Json:
+def _all_writable(value: Json) -> Json:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return writable(value)
     if isinstance(value, dict):
-        return {_writable(name): _writable(item) for name, item in value.items()}
-    return [_writable(item) for item in value] if isinstance(value, list | tuple) else value
+        return {name: _all_writable(item) for name, item in value.items()}
+    return [_all_writable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,7 @@ class Place:
 
     def short(self) -> dict[str, Json]:
         """As the report has it."""
-        name = _writable(short(self.conversation))
-        return {"file": _writable(self.file), "line": self.line, "conversation": name}
+        return {"file": writable(self.file), "line": self.line, "conversation": short(self.conversation)}
 
 
 @dataclass(slots=True)
@@ -150,8 +154,8 @@ def _example(side: Side, group: str, start: int, end: int) -> dict[str, Json]:
     hit = side.piece("assistant", start, end)
     return {
         "group": group,
-        "text": _writable(short(hit)),
-        "excerpt": _writable(short(f"{before}{text}{after}")),
+        "text": short(hit),
+        "excerpt": short(f"{before}{text}{after}"),
     }
 
 

@@ -1,8 +1,8 @@
 """The records of `audit.json`: what was read, what failed and how surely, where to look first."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from harness.records import Hit, LexiconStamp, Record
 from harness.run_report import ThresholdResult, TurnStamp
@@ -261,3 +261,7 @@ class FailedConversation(Place):
     kind: Literal["conversation"]
     failed: tuple[FailedCriterion, ...]
     redacted: bool
+
+
+Finding = Annotated[FailedTurn | FailedConversation, Field(discriminator="kind")]
+FINDINGS: TypeAdapter[Finding] = TypeAdapter(Finding)

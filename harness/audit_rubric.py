@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import plugins
+from harness.check import check_one
 from harness.conversation import Conversation
 from harness.criterion import CheckerCriterion, CheckerOptions, Criterion, Verdict, select_turns
 from harness.errors import Place, Problems, SynthesisError
@@ -34,8 +35,6 @@ class Column:
 
     def check(self, turn: Turn) -> Result:
         """Its result; what it raises is no score."""
-        from harness.check import check_one
-
         return guarded(lambda: check_one(self.checker, turn, self.settings))
 
 
@@ -60,8 +59,11 @@ class AuditRubric:
     settings: CheckSettings
 
     def check_turn(self, turn: Turn) -> list[Result]:
-        """Every column's result."""
-        return [column.check(turn) for column in self.columns]
+        """Every column's result; only where one raises, each is put to it by itself."""
+        found: list[Result] | Verdict = guarded(
+            lambda: [check_one(column.checker, turn, column.settings) for column in self.columns]
+        )
+        return [column.check(turn) for column in self.columns] if isinstance(found, Verdict) else found
 
     def judge(self, conversation: Conversation, turns: Sequence[Turn]) -> Judged:
         """Every turn by every checker, then each criterion as for a trial."""

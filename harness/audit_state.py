@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from harness.audit_aggregate import Aggregate, read_aggregate
 from harness.audit_chunk import PartResult
+from harness.audit_report import AuditReport
 from harness.errors import SynthesisError
 from harness.report import link_refused, replace_file
 from harness.run_directory import new_folder
@@ -68,6 +69,13 @@ class AuditDirectory:
     def progress(self) -> Path:
         """How far it has come; there while it is not done."""
         return self.path / "progress.json"
+
+    def finish(self, report: AuditReport) -> None:
+        """Write the figures; how far it came is of no more use, nor what a killed audit left half written."""
+        text = report.model_dump_json(by_alias=True, indent=2) + "\n"
+        replace_file(self.report, [text.encode("utf-8")])
+        for path in (self.progress, *self.path.glob(".progress.json.*")):
+            path.unlink(missing_ok=True)
 
     @property
     def is_audit(self) -> bool:

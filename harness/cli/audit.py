@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from harness.audit_display import LiveAuditDisplay
     from harness.audit_report import AuditReport
     from harness.audit_request import AuditRequest, ResolvedAudit
+    from harness.engine import Engine
 
 Text = str | None
 Texts = list[str] | None
@@ -100,17 +101,23 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
 def _audit(request: "AuditRequest", *, json: bool, quiet: bool, color: bool) -> int:
     from harness.audit import Audit
     from harness.audit_display import LiveAuditDisplay
-    from harness.console import console, emit, lasting_stdout
-    from harness.errors import Exit
+    from harness.console import complain, console, emit, lasting_stdout
+    from harness.engine import open_engine
+    from harness.errors import Exit, SynthesisError
     from harness.renderers import audit_summary
 
     resolved = request.resolve()
     display = LiveAuditDisplay(quiet=quiet)
     if not quiet:
         _say_what_was_found(resolved)
-    place, state = resolved.claim()
-    audit = Audit(resolved.plan, place, state, display)
-    report = _run(audit, display)
+    with open_engine(resolved.plan.engine) as engine:
+        place, state = resolved.claim()
+        audit = Audit(resolved.plan, place, state, display)
+        try:
+            report = _run(audit, engine, display)
+        except SynthesisError as error:
+            complain(error)
+            report = None
     if report is None:
         _say_how_to_go_on(resolved, audit)
         return Exit.FATAL
@@ -137,13 +144,13 @@ def _say_what_was_found(resolved: "ResolvedAudit") -> None:
         complain("standard input cannot be read again: this audit cannot be resumed")
 
 
-def _run(audit: "Audit", display: "LiveAuditDisplay") -> "AuditReport | None":
+def _run(audit: "Audit", engine: "Engine", display: "LiveAuditDisplay") -> "AuditReport | None":
     """None where it was interrupted: after the parts under way, or, asked twice, at once."""
     from harness.interrupts import Interrupts
 
     with Interrupts(audit.stop, display.note).heard():
         try:
-            return audit.run()
+            return audit.run(engine)
         except KeyboardInterrupt:
             return None
         finally:
@@ -154,6 +161,6 @@ def _say_how_to_go_on(resolved: "ResolvedAudit", audit: "Audit") -> None:
     from harness.console import complain
 
     if resolved.resumable and audit.place.progress.exists():
-        complain(f"interrupted; go on with:\n  {resolved.request.again(audit.place.path)}")
+        complain(f"stopped; go on with:\n  {resolved.request.again(audit.place.path)}")
     else:
-        complain("interrupted; nothing was kept that could be gone on with")
+        complain("stopped; it cannot be gone on with")
