@@ -26,6 +26,7 @@ from harness.choose import parse_where
 from harness.decide import AuditThresholds
 from harness.errors import SynthesisError
 from harness.importer import ImportOptions
+from harness.importers.table import SYNONYMS
 from harness.problems import shown
 from harness.redact import Redaction, read_terms
 from harness.settings import Settings, find_settings
@@ -179,6 +180,9 @@ def parse_columns(text: str) -> dict[str, str]:
         if not equals or not name or not column or name in found:
             fix = "write for example --columns user=question,assistant=answer"
             raise SynthesisError(f'"{shown(pair)}" names no column', where="--columns", fix=fix)
+        if name not in SYNONYMS:
+            fix = f"use one of: {', '.join(SYNONYMS)}"
+            raise SynthesisError(f'no part of a table is called "{shown(name)}"', where="--columns", fix=fix)
         found[name] = column
     return found
 

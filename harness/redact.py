@@ -66,8 +66,10 @@ class Redaction:
         found = sorted(self._found(text), key=lambda each: (each.start, KINDS.index(each.kind), -each.end))
         joined: list[Detail] = []
         for each in found:
-            if joined and each.start < joined[-1].end:
-                last = joined[-1]
+            last = joined[-1] if joined else Detail(0, 0, "key")
+            if each.start < last.end and (last.kind, each.kind) == ("credentials", "email"):
+                continue  # what stands before a host looks like an address with it
+            if each.start < last.end:
                 joined[-1] = Detail(last.start, max(last.end, each.end), last.kind)
             else:
                 joined.append(each)
@@ -117,6 +119,8 @@ class Redaction:
 def without(text: str, details: Sequence[Detail], start: int = 0, end: int | None = None) -> str:
     """A piece of a text without the details found in the whole of it."""
     end = len(text) if end is None else end
+    if not details or start >= end:
+        return text[start:end]
     pieces: list[str] = []
     place = start
     for each in details:
@@ -124,7 +128,7 @@ def without(text: str, details: Sequence[Detail], start: int = 0, end: int | Non
             continue
         pieces += [text[place : max(place, each.start)], f"[{each.kind}]"]
         place = each.end
-    pieces.append(text[place:end] if place < end else "")
+    pieces.append(text[place:end])
     return "".join(pieces)
 
 
