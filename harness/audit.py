@@ -42,8 +42,8 @@ class AuditPlan:
 class AuditDisplay:
     """Who shows how it goes; this one shows nothing."""
 
-    def planned(self, plan: AuditPlan) -> None:
-        """What is about to be read."""
+    def planned(self, plan: AuditPlan, sums: Aggregate) -> None:
+        """What is about to be read, and what an audit that is gone on with came to."""
 
     def drawing(self, size: int) -> None:
         """A part was looked at for the sample, so many bytes."""
@@ -72,7 +72,7 @@ class Audit:
             closing(AuditFiles(self.place, self.state)) as files,
         ):
             files.save()
-            self.display.planned(self.plan)
+            self.display.planned(self.plan, sums)
             config = self._drawn(engine, parts)
             done = config is not None and self._audit(engine, parts, config, files)
             files.save()

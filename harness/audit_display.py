@@ -21,34 +21,33 @@ class LiveAuditDisplay(AuditDisplay):
         self._quiet = quiet
         self._terminal = sys.stderr.isatty()
         self._clock = clock
-        self._began = clock()
+        self._began = self._drawn_at = clock()
         self._next = self._began + (MOMENT if self._terminal else PLAIN_EVERY)
         self._total: int | None = None
         self._done = self._drawn = 0
-        self._turns_before: int | None = None
+        self._turns_before = 0
         self._shown = False
 
-    def planned(self, plan: AuditPlan) -> None:
+    def planned(self, plan: AuditPlan, sums: Aggregate) -> None:
         """Compressed files and streams do not say how much is in them."""
         sizes = [each.size if each.compression is None else None for each in plan.inputs]
         known = [size for size in sizes if size is not None]
         self._total = sum(known) if len(known) == len(sizes) else None
         self._began = self._clock()
+        self._turns_before = sums.counts["turns"]
 
     def drawing(self, size: int) -> None:
-        """The first pass."""
+        """The first pass; the second one's time begins when this is over."""
         self._drawn += size
-        self._draw(lambda now: f"drawing a sample: {self._amount(self._drawn)} · {minutes(now)} gone")
+        self._draw(lambda gone: f"drawing a sample: {self._amount(self._drawn)} · {minutes(gone)} gone")
+        self._drawn_at = self._clock()
 
     def audited(self, size: int, skipped: int, sums: Aggregate) -> None:
         """The second pass, or the only one."""
         if not self._done:
-            self._began = self._clock()
+            self._began = max(self._began, self._drawn_at)
         self._done += size
-        turns = sums.counts["turns"]
-        if self._turns_before is None:
-            self._turns_before = turns
-        self._draw(lambda now: self._line(now, skipped, sums))
+        self._draw(lambda gone: self._line(gone, skipped, sums))
 
     def note(self, text: str) -> None:
         """A line that stays."""
@@ -67,7 +66,7 @@ class LiveAuditDisplay(AuditDisplay):
 
     def _line(self, gone: float, skipped: int, sums: Aggregate) -> str:
         counts = sums.counts
-        rate = (counts["turns"] - (self._turns_before or 0)) / gone if gone > 0 else 0.0
+        rate = (counts["turns"] - self._turns_before) / gone if gone > 0 else 0.0
         line = f"{self._amount(self._done + skipped)} · {counts['conversations']} conversations"
         line += f" · {rate:.0f} turns/s"
         if counts["rejected"]:
