@@ -1,17 +1,20 @@
 """On the workers of a Dask cluster, on this machine or on many; a task whose worker is lost is done again."""
 
 import logging
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
+from multiprocessing.resource_tracker import ensure_running
 from typing import TYPE_CHECKING, cast
 
+from harness.console import one_line
 from harness.cores import usable_cores
 from harness.engine import Engine, Result, Task
-from harness.errors import SynthesisError
+from harness.errors import SynthesisError, words_of
 from harness.outcome import outcome_of, raised, taken
 from harness.problems import shown
 from harness.version import VERSION
@@ -102,14 +105,11 @@ class Dask(Engine):
         except TimeoutError as error:
             fix = "start some with `dask worker ADDRESS`, the address being the scheduler's"
             raise SynthesisError("the scheduler has no workers", where=self._where, fix=fix) from error
-        try:
-            versions = self._open.run(worker_version)
-        except (ImportError, AttributeError) as error:
-            what = "a worker has no synthesis-harness, or one without this engine"
-            raise SynthesisError(
-                what, where=self._where, fix=f"install synthesis-harness {VERSION} on all workers"
-            ) from error
-        for version in versions.values():
+        for version in self._open.run(worker_version, on_error="return").values():
+            if not isinstance(version, str):
+                what = f"a worker cannot say its version: {one_line(str(version))}"
+                fix = f"install synthesis-harness {VERSION} on all workers"
+                raise SynthesisError(what, where=self._where, fix=fix)
             _refuse_other(version, VERSION, self._where)
 
     def _threads(self) -> int:
@@ -186,11 +186,14 @@ def _connect(address: "LocalCluster | str", where: str) -> "Client":
 def _own_cluster() -> "LocalCluster":
     """Ctrl-C is for us: the workers inherit that it is blocked.
 
-    They are not to import from the current folder, which may be a stranger's, unless we do.
+    They are not to import from the current folder, which may be a stranger's, unless we do. Nor is the
+    process that keeps their semaphores; starting it would unblock Ctrl-C, so it comes first.
     """
     import dask.config
     from distributed import LocalCluster
 
+    with _variable("PYTHONSAFEPATH", "1"):
+        ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         with dask.config.set({"distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1"}):
@@ -199,8 +202,23 @@ def _own_cluster() -> "LocalCluster":
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             )
+    except (OSError, RuntimeError) as error:
+        what = f"no cluster can be started on this machine: {words_of(error)}"
+        raise SynthesisError(what, where="--engine dask", fix="use --engine processes") from error
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before

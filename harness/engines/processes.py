@@ -75,7 +75,7 @@ class Processes(Engine):
             number, task = job.waiting[0]
             free = [worker for worker in self._workers if worker.ready and not job.alone(worker)]
             least = min(free, key=lambda worker: len(worker.tasks), default=None)
-            if least is None or len(least.tasks) >= (1 if number in job.suspects else QUEUED):
+            if least is None or len(least.tasks) >= job.queued(number):
                 return
             heapq.heappop(job.waiting)
             least.tasks[number] = task
@@ -157,6 +157,7 @@ class _Job(Generic[Task]):
     waiting: list[tuple[int, Task]] = field(default_factory=list)
     outcomes: dict[int, bytes] = field(default_factory=dict)
     suspects: dict[int, int] = field(default_factory=dict)
+    exhausted: bool = False
 
     def pull(self) -> None:
         """As far ahead as is allowed."""
@@ -164,9 +165,14 @@ class _Job(Generic[Task]):
             try:
                 task = next(self.tasks)
             except StopIteration:
+                self.exhausted = True
                 return
             heapq.heappush(self.waiting, (self.pulled, task))
             self.pulled += 1
+
+    def queued(self, number: int) -> int:
+        """How many tasks the worker that gets this one may have; the last go to whoever is free."""
+        return 1 if self.exhausted or number in self.suspects else QUEUED
 
     def alone(self, worker: _Worker) -> bool:
         """It does a task that may have ended a worker before: nothing else may be lost with it."""

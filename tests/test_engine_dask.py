@@ -1,0 +1,165 @@
+"""The engine `dask` with real workers: its own and those of a cluster that is there; some are killed."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dask_cluster import cluster
+from distributed import Client
+from engine_tasks import deadly, killed_when_there, process, slow_once, square
+
+from harness.engine import open_engine
+from harness.engines import dask
+from harness.errors import SynthesisError
+from harness.version import VERSION
+
+
+def test_the_tasks_of_a_killed_worker_of_our_own_are_done_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with open_engine("dask") as engine, killed_when_there(tmp_path / "victim"):
+        results = list(engine.map(slow_once, [(tmp_path, number) for number in range(30)]))
+    assert results == list(range(30))
+    _assert_done_again(tmp_path)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_tasks_of_a_killed_worker_of_a_cluster_are_done_again_by_the_other(tmp_path: Path) -> None:
+    with cluster(tmp_path) as there, open_engine(f"dask:{there.address}") as engine:
+        with killed_when_there(tmp_path / "victim"):
+            results = list(engine.map(slow_once, [(tmp_path, number) for number in range(30)]))
+        assert results == list(range(30))
+        _assert_done_again(tmp_path)
+        left = set(engine.map(process, range(8)))
+        assert len(left) == 1
+        assert left < {worker.pid for worker in there.workers}
+
+
+def test_a_worker_that_dies_with_finished_results_loses_none(tmp_path: Path) -> None:
+    """What it has done is still with it when it is killed; a result that was given is not done again."""
+    with cluster(tmp_path) as there, open_engine(f"dask:{there.address}") as engine:
+        results = engine.map(process, range(40))
+        given = [next(results)]
+        os.kill(given[0], signal.SIGKILL)
+        given.extend(results)
+    assert len(given) == 40
+    assert set(given[10:]) == {worker.pid for worker in there.workers} - {given[0]}
+
+
+def test_workers_that_come_later_are_used_and_nothing_piles_up(tmp_path: Path) -> None:
+    with cluster(tmp_path, workers=1) as there, open_engine(f"dask:{there.address}") as engine:
+        with Client(there.address, set_as_default=False) as observer:
+            most, seen = 0, set()
+            for number, pid in enumerate(engine.map(process, range(400))):
+                seen.add(pid)
+                if number == 10:
+                    there.start_worker()
+                    observer.wait_for_workers(2, timeout=30)
+                if number % 20 == 0:
+                    most = max(most, observer.run_on_scheduler(_tasks_known))
+        assert seen == {worker.pid for worker in there.workers}
+        assert 0 < most <= 2 * dask.AHEAD * 2
+
+
+def test_a_task_that_kills_its_workers_is_named_and_the_others_are_done() -> None:
+    with open_engine("dask") as engine:
+        results = engine.map(deadly, range(20))
+        assert [next(results) for _ in range(7)] == list(range(7))
+        with pytest.raises(SynthesisError) as caught:
+            next(results)
+        assert caught.value.what == "task 8 ended 4 workers, alone"
+        assert "smaller tasks" in caught.value.fix
+        assert list(engine.map(square, [5])) == [25]
+
+
+def test_a_cluster_of_others_stays_when_we_leave_it(tmp_path: Path) -> None:
+    with cluster(tmp_path) as there:
+        for _ in range(2):
+            with open_engine(f"dask:{there.address}") as engine:
+                assert list(engine.map(square, range(5))) == [0, 1, 4, 9, 16]
+        assert [worker.poll() for worker in there.workers] == [None, None]
+
+
+def test_a_scheduler_without_workers_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask, "CONNECT", 1.0)
+    with cluster(tmp_path, workers=0) as there:
+        _refused(there.address, "the scheduler has no workers")
+
+
+def test_workers_that_are_all_gone_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask, "LOOK_AGAIN", 0.2)
+    monkeypatch.setattr(dask, "WITHOUT_WORKERS", 3)
+    with cluster(tmp_path, workers=1) as there, open_engine(f"dask:{there.address}") as engine:
+        results = engine.map(process, range(40))
+        next(results)
+        there.workers[0].kill()
+        with pytest.raises(SynthesisError, match="all workers are gone"):
+            list(results)
+
+
+def test_another_version_on_a_worker_is_refused(tmp_path: Path) -> None:
+    old = tmp_path / "old" / "harness"
+    old.parent.mkdir()
+    _copy_with_version(old, "0.0.9")
+    with cluster(tmp_path, workers=1) as there:
+        there.start_worker({"PYTHONPATH": f"{old.parent}:{Path(__file__).parent}"})
+        with Client(there.address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=30)
+        _refused(there.address, f"a worker has synthesis-harness 0.0.9, not {VERSION}")
+
+
+def test_another_version_that_comes_later_is_refused(tmp_path: Path) -> None:
+    old = tmp_path / "old" / "harness"
+    old.parent.mkdir()
+    _copy_with_version(old, "0.0.9")
+
+    def tasks() -> Iterator[int]:
+        yield 1
+        there.workers[0].kill()
+        there.start_worker({"PYTHONPATH": f"{old.parent}:{Path(__file__).parent}"})
+        yield from range(20)
+
+    with (
+        cluster(tmp_path, workers=1) as there,
+        open_engine(f"dask:{there.address}") as engine,
+        pytest.raises(SynthesisError, match=r"a worker has synthesis-harness 0.0.9, not"),
+    ):
+        list(engine.map(square, tasks()))
+
+
+def test_workers_without_the_package_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "none" / "harness").mkdir(parents=True)
+    (tmp_path / "none" / "harness" / "__init__.py").touch()
+    with cluster(tmp_path, workers=0) as there:
+        there.start_worker({"PYTHONPATH": str(tmp_path / "none")})
+        what = "a worker cannot say its version: ModuleNotFoundError(\"No module named 'harness.engines'\")"
+        _refused(there.address, what)
+
+
+def _refused(address: str, what: str) -> None:
+    with pytest.raises(SynthesisError) as caught, open_engine(f"dask:{address}"):
+        pytest.fail("it opened")
+    assert caught.value.what == what
+    assert caught.value.where == f"--engine dask:{address}"
+
+
+def _assert_done_again(folder: Path) -> None:
+    attempts = [int(line) for line in (folder / "attempts").read_text().splitlines()]
+    assert set(attempts) == set(range(30))
+    assert attempts.count(4) == 2
+
+
+def _tasks_known(dask_scheduler: object) -> int:
+    return len(dask_scheduler.tasks)  # type: ignore[attr-defined]
+
+
+def _copy_with_version(package: Path, version: str) -> None:
+    """Our package, but for its version."""
+    ours = Path(dask.__file__).parent.parent
+    package.mkdir()
+    for path in ours.iterdir():
+        if path.name != "version.py":
+            (package / path.name).symlink_to(path)
+    (package / "version.py").write_text(f'VERSION = "{version}"\n')
