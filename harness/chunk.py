@@ -15,6 +15,8 @@ from harness.errors import SynthesisError
 from harness.importer import Found, Grouping, Importer, ImportOptions, PassedOver, Rejected, Unreadable
 from harness.transcript import Json
 
+_NESTED = 200
+"""Brackets in a record that are nothing to look into."""
 Reading = Found | PassedOver | Rejected
 
 
@@ -71,7 +73,10 @@ def read_chunk(chunk: Chunk) -> Iterator[Reading]:
         try:
             if isinstance(raw, str):
                 raise Unreadable(raw)  # noqa: TRY301 - the one way out for what cannot be read
-            found = list(read(loads(raw), options))
+            record = loads(raw)
+            if raw.count(b"[") + raw.count(b"{") > _NESTED:
+                _refuse_deep(record)
+            found = list(read(record, options))
         except (Unreadable, orjson.JSONDecodeError) as error:
             yield Rejected(path, number, _reason(error))
             continue
@@ -114,6 +119,14 @@ def _content(path: str, span: Span) -> bytes:
         fix = "leave the files in their place until all is read"
         raise SynthesisError(f"cannot be read any more: {error.strerror}", where=path, fix=fix) from error
     return content
+
+
+def _refuse_deep(record: Json) -> None:
+    """What could be read, but never be written or handed to another process."""
+    try:
+        orjson.dumps(record)
+    except orjson.JSONEncodeError as error:
+        raise Unreadable("it is nested too deeply") from error
 
 
 def _reason(error: Exception) -> str:
@@ -169,6 +182,8 @@ def _line(number: int, raw: bytes | str) -> Line:
     if isinstance(raw, str):
         return Line(number, raw, None, raw)
     try:
-        return Line(number, raw, orjson.loads(raw), None)
-    except orjson.JSONDecodeError as error:
+        record = orjson.loads(raw)
+        _refuse_deep(record)
+    except (Unreadable, orjson.JSONDecodeError) as error:
         return Line(number, raw, None, _reason(error))
+    return Line(number, raw, record, None)

@@ -51,7 +51,7 @@ class _Lines:
 
     def add(self, block: bytes) -> Iterator[Piece]:
         self._kept += block
-        while len(self._kept) >= self._size:
+        while self._dropping or len(self._kept) >= self._size:
             end = 0 if self._dropping else self._kept.rfind(b"\n", self._searched, self._size) + 1
             end = end or self._kept.find(b"\n", self._searched) + 1
             if end:
@@ -72,7 +72,8 @@ class _Lines:
 
     def _piece(self, end: int) -> Piece:
         first, start = self._line, self._began if self._dropping else self._start
-        content: bytes | str = bytes(self._kept[:end])
+        with memoryview(self._kept) as view:
+            content: bytes | str = bytes(view[:end])
         self._line += self._kept.count(b"\n", 0, end)
         self._start += end
         if self._dropping or (end > self._most and self._kept.find(b"\n", 0, end - 1) < 0):
@@ -113,7 +114,18 @@ def numbered_lines(content: bytes, first: int) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.S)
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_FLAT = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.S)
+
+
+def _inside(deep: int) -> bytes:
+    """What may lie in an item: anything but brackets, or whole pairs of them, so deep in one another."""
+    plain = rb'[^"\[\]{}]++|' + _STRING
+    return plain if deep == 0 else plain + rb"|[\[{](?:" + _inside(deep - 1) + rb")*+[\]}]"
+
+
+_DEEP = re.compile(rb"(?:" + _inside(3) + rb")*+", re.S)
+"""To the next bracket that matters: not to stop at commas and at pairs is what makes it quick."""
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.S)
 
 
@@ -132,52 +144,54 @@ def cut_items(blocks: Iterable[Block], most: int = MOST) -> Iterator[Numbered]:
 
 
 class _Items:
-    """`kept` begins with the item that is being read; what lies before `at` has been looked at."""
+    """The item that is being read begins at `begin` of `kept`; what lies before `at` has been looked at."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept = b""
-        self._at = self._depth = self._number = 0
-        self._array = self._string = self._dropping = False
+        self._at = self._begin = self._depth = self._number = 0
+        self._begun = self._array = self._string = self._dropping = False
 
     def add(self, block: bytes) -> Iterator[Numbered]:
-        self._kept = self._kept + block if self._number or self._kept else block.removeprefix(BOM)
-        begin = 0
-        if self._string and not self._leave_string():
-            self._shorten(0)
+        self._kept += block
+        if not self._begun and len(self._kept) < len(BOM):
             return
-        for token in _TOKEN.finditer(self._kept, self._at):
-            self._at = token.end()
-            char = token.group()
-            if char[0] == 34:
-                if len(char) == 1:
+        if not self._begun:
+            self._kept, self._begun = self._kept.removeprefix(BOM), True
+        if not self._string or self._leave_string():
+            while (start := self._next()) < len(self._kept):
+                self._at = start + 1
+                char = self._kept[start : self._at]
+                if char == b'"':
                     self._string = True
                     self._leave_string()
                     break
-            elif char in b"[{":
-                self._depth += 1
-                if char == b"[" and self._depth == 1 and not self._kept[begin : token.start()].strip():
-                    self._array, begin = True, token.end()
-            elif char == b",":
-                if self._array and self._depth == 1:
-                    yield from self._item(begin, token.start())
-                    begin = token.end()
+                if item := self._punctuation(char, start):
+                    yield item
             else:
-                end = self._close(token)
-                if end is not None:
-                    yield from self._item(begin, end, optional=end < token.end())
-                    begin = token.end()
-        else:
-            self._at = len(self._kept)
-        self._shorten(begin)
+                self._at = start
+        self._shorten()
 
-    def _close(self, token: re.Match[bytes]) -> int | None:
-        """Where the item ends that this bracket closes; None where it is inside one."""
+    def _next(self) -> int:
+        """Where the next bracket, comma between items, or string that does not end here stands."""
+        skipped = (_DEEP if self._depth > self._array else _FLAT).match(self._kept, self._at)
+        assert skipped is not None
+        return skipped.end()
+
+    def _punctuation(self, char: bytes, start: int) -> Numbered | None:
+        """A bracket or a comma; gives the item that ends there."""
+        if char in b"[{":
+            self._depth += 1
+            if char == b"[" and self._depth == 1 and not self._kept[self._begin : start].strip():
+                self._array, self._begin = True, self._at
+            return None
+        if char == b",":
+            return self._item(start) if self._array and self._depth == 1 else None
         self._depth = max(self._depth - 1, 0)
         if self._depth:
             return None
         ended, self._array = self._array, False
-        return token.start() if ended else token.end()
+        return self._item(start, optional=True) if ended else self._item(self._at)
 
     def _leave_string(self) -> bool:
         """Go on to the end of the string that is being read; an escape may be cut in two."""
@@ -190,21 +204,29 @@ class _Items:
         self._at += 1
         return True
 
-    def _item(self, begin: int, end: int, *, optional: bool = False) -> Iterator[Numbered]:
+    def _item(self, end: int, *, optional: bool = False) -> Numbered | None:
+        """What lies between the last item and `end`; at the end of an array that may be nothing."""
         dropping, self._dropping = self._dropping, False
-        item = self._kept[begin:end].strip()
-        if not (optional and not item and not dropping):
-            self._number += 1
-            yield self._number, too_large(self._most) if dropping or len(item) > self._most else item
+        item = self._kept[self._begin : end].strip()
+        self._begin = self._at
+        if optional and not item and not dropping:
+            return None
+        self._number += 1
+        return self._number, too_large(self._most) if dropping or len(item) > self._most else item
 
-    def _shorten(self, begin: int) -> None:
-        if len(self._kept) - begin > self._most or (self._dropping and begin == 0):
-            begin, self._dropping = self._at, True
-        self._kept = self._kept[begin:]
-        self._at -= begin
+    def _shorten(self) -> None:
+        """Forget what has been given, and what is too large to be."""
+        if len(self._kept) - self._begin > self._most or (self._dropping and self._begin == 0):
+            self._begin, self._dropping = self._at, True
+        self._kept = self._kept[self._begin :]
+        self._at -= self._begin
+        self._begin = 0
 
     def end(self, reason: str | None) -> Iterator[Numbered]:
         """What is left over is no whole item; where the stream broke off, that is the reason."""
+        if not self._begun:
+            self._begun = True
+            yield from self.add(b"")
         rest = self._kept.strip()
         if reason is None and (self._dropping or len(rest) > self._most):
             reason = too_large(self._most)

@@ -12,6 +12,7 @@ from harness.console import one_line
 from harness.cut import BOM, Numbered
 from harness.errors import SynthesisError
 from harness.importer import Importer, ImportOptions, Shape
+from harness.problems import shown
 from harness.rows import DELIMITERS, columns_of
 from harness.transcript import Json
 
@@ -19,6 +20,7 @@ FOLDER = "importers"
 LOOKED_AT = 20
 """Records; a broken one at the beginning must not hide what the others are."""
 _SHOWN = 3
+_EXCERPT = 4096
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,13 @@ def importer(name: str) -> Importer:
     """The importer of this name; an unknown one lists the known."""
     if name not in plugins.names(FOLDER):
         known = ", ".join(("auto", *plugins.names(FOLDER)))
-        raise SynthesisError(f'unknown format "{name}"', where="--from", fix=f"use one of: {known}")
-    return cast("Importer", plugins.module(FOLDER, name))
+        raise SynthesisError(f'unknown format "{shown(name)}"', where="--from", fix=f"use one of: {known}")
+    module = plugins.module(FOLDER, name)
+    missing = [part for part in ("SHAPES", "CERTAINTY", "recognise", "read") if not hasattr(module, part)]
+    if missing:
+        fix = "give it all that harness.importer asks for, or uninstall the package"
+        raise SynthesisError(f"the importer {name} has no {missing[0]}", where=module.__name__, fix=fix)
+    return cast("Importer", module)
 
 
 def form_of(head: bytes, options: ImportOptions, *, table: bool) -> Form | None:
@@ -121,6 +128,7 @@ def refusal(path: str, head: bytes) -> SynthesisError:
         return SynthesisError("it is empty", where=path, fix="remove it, or name other files")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return SynthesisError("it is UTF-16", where=path, fix="save it as UTF-8")
-    lines = [line for line in head.decode("utf-8", "backslashreplace").splitlines() if line.strip()]
+    text = head[:_EXCERPT].decode("utf-8", "backslashreplace")
+    lines = [line for line in text.split("\n") if line.strip()]
     seen = "".join(f"\n    {number}: {one_line(line, 100)}" for number, line in enumerate(lines[:_SHOWN], 1))
     return SynthesisError(f"no known format; it begins:{seen}", where=path, fix=fix)

@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from harness.conversation import Conversation
+from harness.errors import SynthesisError
+from harness.problems import shown
 from harness.transcript import Json
 
 Shape = Literal["lines", "document", "table", "archive"]
@@ -31,11 +33,21 @@ Shape = Literal["lines", "document", "table", "archive"]
 the importer opens itself, say a zip."""
 
 
+PARTS = ("user", "assistant", "system", "id", "tags", "conversation", "role", "content")
+"""What columns of a table can be for."""
+
+
 @dataclass(frozen=True)
 class ImportOptions:
-    """What the user says about the input: `columns` maps user, assistant, id … to the names a table has."""
+    """What the user says about the input: `columns` maps parts of a table to the names they have there."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for part in self.columns:
+            if part not in PARTS:
+                fix = f"use one of: {', '.join(PARTS)}"
+                raise SynthesisError(f'no column of a table is for "{shown(part)}"', fix=fix)
 
 
 class Unreadable(Exception):  # noqa: N818 - it says what the row is

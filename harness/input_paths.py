@@ -26,9 +26,19 @@ def input_files(paths: Sequence[str]) -> list[str]:
             fix = "check the path and its permissions"
             where = str(error.filename or path)
             problems.append(SynthesisError(f"cannot be read: {error.strerror}", where=where, fix=fix))
-    if problems:
+    if problems or (problems := list(_named_twice(files))):
         raise Problems(problems)
     return files
+
+
+def _named_twice(files: Sequence[str]) -> Iterator[SynthesisError]:
+    """What is in such a file would count twice."""
+    seen: set[Path] = set()
+    for file in files:
+        real = Path(file).resolve()
+        if real in seen:
+            yield SynthesisError("it is named twice", where=file, fix="name it once")
+        seen.add(real)
 
 
 def _files(path: Path) -> list[str]:

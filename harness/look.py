@@ -51,7 +51,9 @@ class Look:
         for most in _HEADS:
             head += _read(file, most - len(head))
             compression = compression_of(head)
-            text = _beginning(head, compression, most)
+            text, torn = _beginning(head, compression, most)
+            if torn and not text and len(head) < most:
+                raise SynthesisError(torn, where=self.path, fix="copy the file again")
             if seen := self._seen(text, compression):
                 return Seen(seen.importer, seen.why, seen.form, compression, head)
             if len(head) < most and len(text) < most:
@@ -105,18 +107,21 @@ def _archives(text: bytes) -> list[str]:
     return [name for name, begin in magic.items() if begin and text.startswith(begin)]
 
 
-def _beginning(head: bytes, compression: Compression | None, most: int) -> bytes:
-    """What the head says, unpacked no further than `most`; that it is cut off is nobody's fault."""
+def _beginning(head: bytes, compression: Compression | None, most: int) -> tuple[bytes, str | None]:
+    """What the head says, unpacked no further than `most`, and why there is no more of it.
+
+    Where the head is not the whole file, that it breaks off is nobody's fault.
+    """
     blocks: list[bytes] = []
     size = 0
     for block in unpacked(BytesIO(head), compression):
         if isinstance(block, Torn):
-            break
+            return b"".join(blocks)[:most], block.reason
         blocks.append(block)
         size += len(block)
         if size >= most:
             break
-    return b"".join(blocks)
+    return b"".join(blocks)[:most], None
 
 
 def _read(file: BinaryIO, size: int) -> bytes:

@@ -11,8 +11,8 @@ from typing import BinaryIO, Literal
 Compression = Literal["gzip", "zstd"]
 BLOCK = 1 << 18
 _MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_ZSTD_STEP = 1024
-"""At most 32 MB come out of it, whoever made it: four bytes can stand for a block of 128 kB."""
+_ZSTD_STEP = 256
+"""At most 8 MB come out of it, whoever made it: four bytes can stand for a block of 128 kB."""
 _WINDOW = 1 << 27
 """What `zstd --long` asks of a reader without telling it."""
 

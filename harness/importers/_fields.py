@@ -1,6 +1,7 @@
 """What formats have in common beside their messages: ids, tags and the rest of a record."""
 
 from harness.importer import Unreadable
+from harness.problems import shown
 from harness.transcript import Json
 
 
@@ -40,3 +41,13 @@ def inner(record: Json, *path: str) -> Json:
             return None
         record = record.get(key)
     return record
+
+
+def error_of(record: Json) -> str | None:
+    """What a server said went wrong, where a log has that in place of an answer."""
+    for path in (("error",), ("response", "error"), ("response", "body", "error"), ("result", "error")):
+        found = inner(record, *path)
+        for said in (found, inner(found, "message"), inner(found, "error", "message")):
+            if isinstance(said, str) and said:
+                return shown(said)
+    return None

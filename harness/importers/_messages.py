@@ -102,10 +102,24 @@ def messages_of(items: Json, *, context: bool = False) -> list[Message]:
         raise Unreadable('"messages" is not a list')
     found = []
     for item in items:
-        message = message_of(item, context=context)
+        message = _plain(item, context) or message_of(item, context=context)
         if message is not None:
             found.append(message)
     return found
+
+
+def _plain(item: Json, context: bool) -> Message | None:
+    """The short way for nearly all there are; None for whatever needs a closer look."""
+    if type(item) is not dict:
+        return None
+    role, text = item.get("role"), item.get("content")
+    if type(text) is not str or not text:
+        return None
+    if role == "user":
+        return Message("user", text)
+    if role == "assistant" and "weight" not in item:
+        return Message("assistant", text, context)
+    return None
 
 
 def is_messages(value: Json) -> bool:

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 
 from harness.conversation import Conversation, Message
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
-from harness.importers._fields import id_of, inner, object_of, tags_of
+from harness.importers._fields import error_of, id_of, inner, object_of, tags_of
 from harness.importers._messages import is_messages, message_of, messages_of, to_judge
 from harness.transcript import Json
 
 SHAPES: frozenset[Shape] = frozenset({"lines", "document"})
 CERTAINTY = 4
 _READ = frozenset({"messages", "id", "tags", "choices", "request", "response", "body", "input", "custom_id"})
+_LOGGED = frozenset({"choices", "request", "response", "body"})
+"""A record with any of these is about a request; one without is a conversation that somebody kept."""
 _OUTPUTS = ("preferred_output", "non_preferred_output")
 
 
@@ -46,13 +48,13 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
     if "preferred_output" in record:
         yield from _preference(record)
         return
-    reply, request = _reply(record), _request(record)
-    if reply is None and request is None:
+    if _LOGGED.isdisjoint(record) and record.get("error") is None:
         messages = messages_of(record.get("messages"))
         if not messages:
             raise Unreadable("no message with any words")
         yield _conversation(record, messages)
         return
+    reply, request = _reply(record), _request(record)
     if reply is None:
         yield PassedOver("a request without a reply")
         return
@@ -66,12 +68,15 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
 
 def _reply(record: dict[str, Json]) -> Json:
     """What the server said: in a batch's output, in a pair, or as the record itself."""
-    for found in (inner(record, "response", "body"), record.get("response"), record):
+    response = record.get("response")
+    for found in (inner(response, "body"), response, record):
         if isinstance(found, dict) and "choices" in found:
             return found
-    error = inner(record, "error", "message") or inner(record, "response", "body", "error", "message")
-    if isinstance(error, str):
-        raise Unreadable(f"the server answered with an error: {error}")
+    if isinstance(response, str) or (isinstance(response, dict) and "content" in response):
+        message = {"content": response} if isinstance(response, str) else response
+        return {"choices": [{"message": message}]}
+    if reason := error_of(record):
+        raise Unreadable(f"the server answered with an error: {reason}")
     return None
 
 
@@ -80,7 +85,7 @@ def _request(record: dict[str, Json]) -> dict[str, Json] | None:
     for found in (inner(record, "request", "body"), record.get("request"), record.get("body")):
         if isinstance(found, dict) and "messages" in found:
             return found
-    return record if "messages" in record and ("choices" in record or "response" in record) else None
+    return record if "messages" in record else None
 
 
 def _answers(reply: dict[str, Json]) -> list[Message]:

@@ -1,6 +1,7 @@
 """Tables with column names: an exchange a row, or a message a row; also rows of JSON with such keys."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from harness.conversation import Conversation, Message
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
@@ -46,12 +47,17 @@ def _is_cell(value: Json) -> bool:
 
 def columns_of(record: Mapping[str, Json], given: Mapping[str, str]) -> dict[str, str]:
     """Which column is what; what the user says comes first."""
-    folded = {key.strip().lower().replace(" ", "_"): key for key in reversed(list(record))}
+    return _columns(tuple(record), tuple(given.items()))
+
+
+@lru_cache(maxsize=64)
+def _columns(names: tuple[str, ...], given: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    folded = {name.strip().lower().replace(" ", "_"): name for name in reversed(names)}
     found = {
-        part: next((folded[name] for name in names if name in folded), None)
-        for part, names in SYNONYMS.items()
+        part: next((folded[usual] for usual in synonyms if usual in folded), None)
+        for part, synonyms in SYNONYMS.items()
     }
-    return {part: column for part, column in {**found, **given}.items() if column is not None}
+    return {part: column for part, column in {**found, **dict(given)}.items() if column is not None}
 
 
 def belongs(before: Json, record: Json, options: ImportOptions) -> bool:

@@ -1,0 +1,139 @@
+"""What tracing tools keep of a call: whatever went in and whatever came out, in the shapes seen most.
+
+A text, a message, a list of messages, or an object that has one of these under a usual name. Messages may be
+those of chat APIs or LangChain's, as it writes them down.
+"""
+
+from collections.abc import Sequence
+
+import orjson
+
+from harness.conversation import Message
+from harness.importer import Unreadable
+from harness.importers._fields import inner
+from harness.importers._messages import message_of, text_of
+from harness.problems import shown
+from harness.transcript import Json
+
+_LISTS = ("messages", "chat_history", "history")
+_ASKED = ("input", "question", "query", "prompt", "user_input", "user", "text", "content", "message")
+_ANSWERED = ("output", "answer", "response", "result", "completion", "text", "content", "message", "reply")
+_LANGCHAIN = {
+    "human": "user", "HumanMessage": "user", "HumanMessageChunk": "user",
+    "ai": "assistant", "AIMessage": "assistant", "AIMessageChunk": "assistant",
+    "system": "system", "SystemMessage": "system", "developer": "system",
+    "tool": "tool", "ToolMessage": "tool", "function": "tool", "FunctionMessage": "tool",
+}  # fmt: skip
+
+
+def asked(value: Json) -> list[Message]:
+    """What went in; a text without a role is the person's."""
+    return _unpacked(value, "user", _ASKED)
+
+
+def answered(value: Json, history: Sequence[Message]) -> list[Message]:
+    """What came out; where it begins with all that went in, only what is new."""
+    found = _unpacked(value, "assistant", _ANSWERED)
+    if len(found) > len(history) and history and found[: len(history)] == list(history):
+        return found[len(history) :]
+    return found
+
+
+def _unpacked(value: Json, role: str, names: Sequence[str]) -> list[Message]:
+    """Exports may have the whole as JSON in a text; where that is nothing known, somebody wrote it."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return _words(orjson.loads(value), role, names)
+        except (orjson.JSONDecodeError, Unreadable):
+            pass
+    return _words(value, role, names)
+
+
+def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
+    """At most a few levels deep, so that nothing can be nested without end."""
+    for _ in range(4):
+        if value is None:
+            return []
+        if isinstance(value, str):
+            return [message] if (message := message_of({"role": role, "content": value})) else []
+        if isinstance(value, list):
+            if len(value) == 1 and isinstance(value[0], list):
+                value = value[0]
+            else:
+                return [message for message in (_message(item, role) for item in value) if message]
+        elif isinstance(value, dict):
+            if is_message(value):
+                return [message] if (message := _message(value, role)) else []
+            if any(isinstance(value.get(key), list) for key in _LISTS):
+                return _listed(value, role, names)
+            value = _under(value, names)
+        else:
+            break
+    raise Unreadable(f"no words found in {shown(value)}")
+
+
+def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Message]:
+    """A list of messages, with the newest perhaps beside it."""
+    found: list[Message] = []
+    for key in _LISTS:
+        items = value.get(key)
+        if isinstance(items, list):
+            items = items[0] if len(items) == 1 and isinstance(items[0], list) else items
+            found += [message for message in (_message(item, role) for item in items) if message]
+    beside = next((value[name] for name in names if isinstance(value.get(name), str)), None)
+    if beside and "messages" not in value:
+        found += [message] if (message := message_of({"role": role, "content": beside})) else []
+    return found
+
+
+def _under(value: dict[str, Json], names: Sequence[str]) -> Json:
+    """What lies under a usual name, or as generations and choices have it."""
+    for key in ("generations", "choices"):
+        found = value.get(key)
+        while isinstance(found, list) and found:
+            found = found[0]
+        if isinstance(found, dict):
+            return found.get("message") or found.get("text")
+    if isinstance(value.get("prompts"), list) and len(value["prompts"]) == 1:
+        return value["prompts"][0]
+    name = next((name for name in names if value.get(name) is not None), None)
+    if name is not None:
+        return value[name]
+    if len(value) == 1:
+        return next(iter(value.values()))
+    raise Unreadable(f"no words found under {shown(', '.join(value))}")
+
+
+def is_message(value: Json) -> bool:
+    """Whether this is one message with somebody's role."""
+    if not isinstance(value, dict):
+        return False
+    return isinstance(value.get("role"), str) or _langchain(value) is not None
+
+
+def _langchain(value: dict[str, Json]) -> tuple[str, Json] | None:
+    """The role and content of a message that LangChain wrote down, in one of its three ways."""
+    kind: Json = value.get("type")
+    body: Json = value
+    if value.get("lc") == 1 and isinstance(value.get("id"), list) and value["id"]:
+        kind, body = value["id"][-1], value.get("kwargs")
+    elif isinstance(value.get("data"), dict):
+        body = value["data"]
+    role = _LANGCHAIN.get(kind) if isinstance(kind, str) else None
+    if role is None or not isinstance(body, dict) or "content" not in body:
+        return None
+    return role, body["content"]
+
+
+def _message(item: Json, role: str) -> Message | None:
+    if isinstance(item, str):
+        return message_of({"role": role, "content": item})
+    if isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item):
+        return message_of({"role": item[0], "content": item[1]})
+    if isinstance(item, dict) and not isinstance(item.get("role"), str):
+        found = _langchain(item)
+        if found is not None:
+            return message_of({"role": found[0], "content": text_of(found[1])})
+        if inner(item, "type") in ("text", "output_text"):
+            return message_of({"role": role, "content": [item]})
+    return message_of(item)
