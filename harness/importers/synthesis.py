@@ -9,7 +9,7 @@ from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
 from harness.problems import first_mistake
 from harness.transcript import EVENTS, Json
 
-SHAPES: frozenset[Shape] = frozenset({"lines"})
+SHAPES: frozenset[Shape] = frozenset({"lines", "document"})
 CERTAINTY = 9
 
 
