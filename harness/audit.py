@@ -149,7 +149,7 @@ class _Parts:
                 continue
             self._sizes.append(_bytes_of(part))
             yield part
-        self.exhausted = not self._stop.reason
+        self.exhausted = True
 
     def size_of_next(self) -> int:
         """Bytes of the part whose result came; results come in the order of the parts."""

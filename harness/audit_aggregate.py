@@ -70,8 +70,11 @@ class CheckSums:
         _added(self.failed_by_turn, other.failed_by_turn)
         _added(self.thirds, other.thirds)
 
-    def add_conversation(self, held: list[bool | None]) -> None:
-        """One conversation by its turns: true passed, false failed, null did not apply or was no verdict."""
+    def add_conversation(self, held: list[bool | None], earlier: int = 0) -> None:
+        """One conversation by its turns: true passed, false failed, null did not apply or was no verdict.
+
+        `earlier` turns came before these and are not judged here.
+        """
         failed = held.count(False)
         applicable = failed + held.count(True)
         if not applicable:
@@ -80,7 +83,7 @@ class CheckSums:
         self.squares[1] += failed * applicable
         self.squares[0] += failed * failed
         self.squares[2] += applicable * applicable
-        for number, verdict in enumerate(held):
+        for number, verdict in enumerate(held, earlier):
             if verdict is not None:
                 place = min(number, LAST_TURN - 1)
                 self.applicable_by_turn[place] += 1

@@ -148,10 +148,10 @@ class _PartAudit:
             self._counts["without_turns"] += 1
             return
         judged = self._rubric.judge(conversation, turns)
-        self._add_turns(judged)
+        self._add_turns(judged, conversation.earlier)
         self._record(row, turns, judged)
 
-    def _add_turns(self, judged: Judged) -> None:
+    def _add_turns(self, judged: Judged, earlier: int) -> None:
         for sums, results in zip(self._checks, judged.results, strict=True):
             held: list[bool | None] = []
             for result in results:
@@ -165,7 +165,7 @@ class _PartAudit:
                     sums.not_applicable += 1
                 else:
                     sums.errors += 1
-            sums.add_conversation(held)
+            sums.add_conversation(held, earlier)
         for label, verdict in zip(self._rubric.labels, judged.verdicts, strict=True):
             self._sums.criteria[label][_STATUSES.index(verdict.status)] += 1
 
@@ -182,8 +182,10 @@ class _PartAudit:
         place = Place(self._file(row.file), row.line, self._clean(row.conversation.id))
         sides = self._sides(turns, judged)
         self._counts["failed_turns"] += len(failed)
+        earlier = row.conversation.earlier
         for number in failed:
-            self._turn(place, number, sides[number - 1], [results[number - 1] for results in judged.results])
+            results = [results[number - 1] for results in judged.results]
+            self._turn(place, earlier + number, sides[number - 1], results)
         self._conversation(row, place, sides, judged)
         self._add_score(place, judged, len(turns), len(failed))
 

@@ -153,6 +153,12 @@ def test_turns_and_combine_are_those_of_the_rubric(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert report.summary.mean == round((1 + 3 * 0.75 + 0) / 5, 6)
     assert report.checks[0].failed == 1, "every turn is judged, whatever `turns` says"
+    kind = tmp_path / "kind"
+    kind.mkdir()
+    without_a_fifth = with_rubric(kind, [talk(KIND)], last, mean, first)
+    assert [(each.name, each.passed, each.failed) for each in without_a_fifth.criteria] == [
+        ("last", 1, 0), ("mean", 1, 0), ("fifth", 0, 1),
+    ]  # fmt: skip
     found = lines(tmp_path / "out" / "findings.jsonl")
     assert [line["kind"] for line in found] == ["turn", "conversation"]
     assert found[1]["failed"] == [{"criterion": "fifth", "reason": "there is no turn 5"}]
@@ -284,6 +290,18 @@ def test_schemas_are_closed_but_for_evidence_and_criteria() -> None:
             if value.get("additionalProperties") is True
         }
         assert found == opened
+
+
+def test_so_many_inputs_are_listed_and_the_others_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("audit_aggregate", "audit_conclude"):
+        monkeypatch.setattr(f"harness.{module}.MOST_SOURCES", 2)
+    files = [write_rows(tmp_path / f"{number}.jsonl", [talk(KIND)]) for number in range(5)]
+    report = audited(tmp_path / "out", *files)
+    assert [Path(each.path).name for each in report.inputs] == ["0.jsonl", "1.jsonl"]
+    assert [each.conversations for each in report.inputs] == [1, 1]
+    assert (report.inputs_not_listed, report.summary.inputs, report.summary.conversations) == (3, 5, 5)
 
 
 def test_drift_shows_turn_by_turn_and_as_a_trend(tmp_path: Path) -> None:

@@ -72,6 +72,8 @@ def test_single_turns_have_the_interval_of_independent_ones_nearly() -> None:
 def test_turns_are_never_worth_more_than_there_are() -> None:
     sums = sums_of([[True, False]] * 50)  # every conversation alike: the variance over them is none
     assert effective_turns(sums) == 100
+    nearly: list[Held] = [[True, bool(number % 26 == 0)] for number in range(52)]
+    assert effective_turns(sums_of(nearly)) == 104
 
 
 @pytest.mark.parametrize("verdict", [True, False])

@@ -50,6 +50,7 @@ def test_what_is_taken_out(text: str, shown: str) -> None:
         "192.168.100.200 and 10.000.000.000",
         "1234 5678 9012 3456",  # the sum of a card is wrong
         "4111 1111 1111 1112",
+        "1234 5678 9012 3452, 1234567890123452",  # no card begins with 1
         "ISBN 978-3-16-148410-0",
         "it is 12:30:45 now",
         "I'm @home, a@b",

@@ -184,7 +184,8 @@ def test_redacted_nothing_personal_is_written_anywhere(tmp_path: Path) -> None:
 
 
 def test_verdicts_are_of_the_original_and_changes_are_counted(tmp_path: Path) -> None:
-    write_rows(tmp_path / "rows.jsonl", [talk(PROMISE), talk(KIND, name="c-2")])
+    unmoved = talk(f"{KIND} I am at me@example.org.", name="c-3")
+    write_rows(tmp_path / "rows.jsonl", [talk(PROMISE), talk(KIND, name="c-2"), unmoved])
     (tmp_path / "terms").write_text("promise you'll be fine\nknow exactly how you feel\n")
     plainly = synthesis("audit", "rows.jsonl", "--out", "plain", cwd=tmp_path)
     redacted = synthesis("audit", "rows.jsonl", "--redact-list", "terms", "--out", "red", cwd=tmp_path)
@@ -200,6 +201,30 @@ def test_verdicts_are_of_the_original_and_changes_are_counted(tmp_path: Path) ->
     assert {span["text"] for span in claim["spans"]} <= {"[listed]", "I [listed]"}
     assert b"promise you" not in (tmp_path / "red" / "findings.jsonl").read_bytes()
     assert b"promise you" not in (tmp_path / "red" / "audit.json").read_bytes()
+
+
+def test_conversations_of_one_record_are_drawn_one_by_one(tmp_path: Path) -> None:
+    choices = [{"message": {"role": "assistant", "content": f"{KIND} {number}"}} for number in range(30)]
+    write_rows(
+        tmp_path / "rows.jsonl", [{"messages": [{"role": "user", "content": DIVORCE}], "choices": choices}]
+    )
+    done = synthesis("audit", "rows.jsonl", "--sample", "7", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["sample"] == {"size": 7, "seed": 1, "population": 30, "drawn": 7}
+
+
+def test_turns_of_a_log_that_repeats_the_talk_keep_their_number(tmp_path: Path) -> None:
+    said = talk(KIND, KIND)["messages"]
+    asked = {"role": "user", "content": DIVORCE}
+    reply = {"message": {"role": "assistant", "content": PROMISE}}
+    write_rows(tmp_path / "rows.jsonl", [{"messages": [*said, asked], "choices": [reply]}])
+    done = synthesis("audit", "rows.jsonl", "--out", "out", "--json", cwd=tmp_path)
+    (line,) = lines(tmp_path / "out" / "findings.jsonl")
+    assert line["turn"] == 3
+    drift = [
+        (row["turn"], row["checks"]["unverifiable_reassurance"]["applicable"])
+        for row in json.loads(done.stdout)["drift"]
+    ]
+    assert drift == [("1", 0), ("2", 0), ("3", 1)]
 
 
 def test_folders_compressed_files_and_tables(tmp_path: Path) -> None:
