@@ -20,9 +20,11 @@ from harness.choose import Urn
 from harness.chunk import Span
 from harness.decide import AuditThresholds
 from harness.engine import Engine
-from harness.source import CHUNK, Input
+from harness.source import Input
 from harness.workers import Stop
 
+PART = 2**19
+"""Bytes: small enough to be shared out evenly and to stop soon, large enough to be worth sending."""
 SAVE_EVERY = 1.0
 """Seconds between two savings; a part that takes longer is saved when it is done."""
 
@@ -36,7 +38,7 @@ class AuditPlan:
     thresholds: AuditThresholds
     sampling: Sampling | None = None
     engine: str = "local"
-    part_size: int = CHUNK
+    part_size: int = PART
 
 
 class AuditDisplay:

@@ -19,7 +19,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 sys.exit(code)
 """
 MARGIN = 5 * 1024
-"""Kilobytes. 130 bytes kept of each of 40,000 more conversations would be noticed; equal runs differ by 600."""
+"""Kilobytes: 130 bytes kept of each of 40,000 more conversations are noticed; equal runs differ by 600."""
 
 
 def rows(count: int) -> Iterator[str]:
