@@ -71,12 +71,15 @@ class CheckSums:
         _added(self.thirds, other.thirds)
 
     def add_conversation(self, held: list[bool | None], earlier: int = 0) -> None:
-        """One conversation by its turns: true passed, false failed, null did not apply or was no verdict.
+        """One conversation by its turns: true passed, false failed, null did not apply.
 
         `earlier` turns came before these and are not judged here.
         """
-        failed = held.count(False)
-        applicable = failed + held.count(True)
+        failed, passed = held.count(False), held.count(True)
+        applicable = failed + passed
+        self.failed += failed
+        self.passed += passed
+        self.not_applicable += len(held) - applicable
         if not applicable:
             return
         self.conversations += 1
@@ -92,10 +95,21 @@ class CheckSums:
             self._add_thirds(held[: len(held) // 3], held[-(len(held) // 3) :])
 
     def _add_thirds(self, early: list[bool | None], late: list[bool | None]) -> None:
-        sums = [early.count(False), len(early) - early.count(None)]
-        sums += [late.count(False), len(late) - late.count(None)]
-        products = [one * two for place, one in enumerate(sums) for two in sums[place:]]
-        _added(self.thirds, [1, *sums, *products])
+        a, b = early.count(False), len(early) - early.count(None)
+        c, d = late.count(False), len(late) - late.count(None)
+        if a or c:
+            _added(
+                self.thirds,
+                (1, a, b, c, d, a * a, a * b, a * c, a * d, b * b, b * c, b * d, c * c, c * d, d * d),
+            )
+            return
+        thirds = self.thirds  # most conversations fail nowhere, and nine sums stay what they are
+        thirds[0] += 1
+        thirds[2] += b
+        thirds[4] += d
+        thirds[9] += b * b
+        thirds[11] += b * d
+        thirds[14] += d * d
 
 
 @dataclass(slots=True)

@@ -152,30 +152,25 @@ class _PartAudit:
         self._record(row, turns, judged)
 
     def _add_turns(self, judged: Judged, earlier: int) -> None:
-        for sums, results in zip(self._checks, judged.results, strict=True):
-            held: list[bool | None] = []
-            for result in results:
-                status = result.status
-                held.append(_HELD[status])
-                if status == "passed":
-                    sums.passed += 1
-                elif status == "failed":
-                    sums.failed += 1
-                elif status == "not_applicable":
-                    sums.not_applicable += 1
-                else:
-                    sums.errors += 1
-            sums.add_conversation(held, earlier)
+        for sums, statuses in zip(self._checks, judged.statuses, strict=True):
+            sums.add_conversation([_HELD[status] for status in statuses], earlier)
+            if "error" in statuses:
+                sums.errors += statuses.count("error")
+                sums.not_applicable -= statuses.count("error")
         for label, verdict in zip(self._rubric.labels, judged.verdicts, strict=True):
             self._sums.criteria[label][_STATUSES.index(verdict.status)] += 1
 
     def _record(self, row: Found, turns: list[Turn], judged: Judged) -> None:
         """What is written of the conversation: where it failed, and what it adds to the scores."""
-        failed = [
-            number
-            for number, results in enumerate(zip(*judged.results, strict=True), 1)
-            if any(result.status == "failed" for result in results)
-        ]
+        failed = sorted(
+            {
+                number
+                for statuses in judged.statuses
+                if "failed" in statuses
+                for number, status in enumerate(statuses, 1)
+                if status == "failed"
+            }
+        )
         if judged.error is None and judged.score == 1 and not failed and self._redaction is None:
             self._sums.scores.add_score(1)
             return

@@ -12,7 +12,7 @@ from harness.criterion import CheckerCriterion, CheckerOptions, Criterion, Verdi
 from harness.errors import Place, Problems, SynthesisError
 from harness.facts import ScenarioFacts
 from harness.problems import shown
-from harness.records import CheckResult, Turn
+from harness.records import CheckResult, Status, Turn
 from harness.rubric import RubricReader
 from harness.score import guarded, judge_one, points_of
 from harness.settings import CheckSettings, Settings
@@ -43,6 +43,7 @@ class Judged:
     """One conversation: results by column and turn, verdicts by criterion, and the share of points."""
 
     results: tuple[tuple[Result, ...], ...]
+    statuses: tuple[list[Status], ...]
     verdicts: tuple[Verdict, ...]
     score: float | None
     error: str | None
@@ -67,12 +68,13 @@ class AuditRubric:
 
     def judge(self, conversation: Conversation, turns: Sequence[Turn]) -> Judged:
         """Every turn by every checker, then each criterion as for a trial."""
-        results = tuple(zip(*(self.check_turn(turn) for turn in turns), strict=True))
+        results = tuple(zip(*[self.check_turn(turn) for turn in turns], strict=True))
+        statuses = tuple([result.status for result in column] for column in results)
         transcript = as_transcript(conversation, turns) if None in self.source else _NOT_READ
         verdicts = tuple(
             judge_one(criterion, transcript, self.settings)
             if source is None or not isinstance(criterion, CheckerCriterion)
-            else _combined(criterion, results[source])
+            else _combined(criterion, results[source], statuses[source])
             for criterion, source in zip(self.criteria, self.source, strict=True)
         )
         broken = [
@@ -80,7 +82,8 @@ class AuditRubric:
             for label, verdict in zip(self.labels, verdicts, strict=True)
             if verdict.status == "error"
         ]
-        return Judged(results, verdicts, None if broken else self._share(verdicts), "; ".join(broken) or None)
+        score = None if broken else self._share(verdicts)
+        return Judged(results, statuses, verdicts, score, "; ".join(broken) or None)
 
     def again(self, conversation: Conversation, turns: Sequence[Turn], number: int) -> Verdict:
         """One criterion that is no checker, on other words."""
@@ -97,20 +100,16 @@ class AuditRubric:
         return reached / worth if worth else None
 
 
-def _combined(criterion: CheckerCriterion, results: Sequence[Result]) -> Verdict:
+def _combined(criterion: CheckerCriterion, results: Sequence[Result], statuses: list[Status]) -> Verdict:
     """As for a trial; the way of most conversations, where nothing failed, is short."""
-    chosen = results if criterion.options.turns == "every" else None
-    if chosen is not None and criterion.options.expect and not _any(chosen, "failed", "error"):
-        return _HELD if _any(chosen, "passed") else _DOES_NOT_APPLY
-    found = select_turns(results, criterion.options.turns)
+    options = criterion.options
+    if options.turns == "every" and options.expect and "failed" not in statuses and "error" not in statuses:
+        return _HELD if "passed" in statuses else _DOES_NOT_APPLY
+    found = select_turns(results, options.turns)
     checked = {number: result for number, result in found.items() if isinstance(result, CheckResult)}
     if len(checked) < len(found):
         return next(result for result in found.values() if isinstance(result, Verdict))
     return criterion.combine(checked)
-
-
-def _any(results: Sequence[Result], *statuses: str) -> bool:
-    return any(result.status in statuses for result in results)
 
 
 def as_transcript(conversation: Conversation, turns: Sequence[Turn]) -> Transcript:

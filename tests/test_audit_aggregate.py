@@ -23,8 +23,6 @@ def part(*numbers: int) -> Aggregate:
     found = Aggregate(checks={"check": CheckSums()}, criteria={"check": [0] * 4})
     for number in numbers:
         held: list[bool | None] = [bool(number >> bit & 1) for bit in range(number % 7)]
-        found.checks["check"].passed += held.count(True)
-        found.checks["check"].failed += held.count(False)
         found.checks["check"].add_conversation(held)
         found.criteria["check"][number % 4] += 1
         found.counts["conversations"] += 1
