@@ -34,6 +34,20 @@ class Conversation:
         first = next((place for place, each in enumerate(self.messages) if each.role == "user"), 0)
         return sum(each.role == "assistant" and not each.context for each in self.messages[:first])
 
+    @property
+    def earlier(self) -> int:
+        """Turns of talk that a log repeats, before the first that is judged."""
+        count, asked, said = 0, False, False
+        for message in self.messages:
+            if message.role == "user":
+                count += said
+                asked, said = True, False
+            elif message.role == "assistant":
+                if not message.context:
+                    return count
+                said = said or (asked and bool(message.text.strip()))
+        return count
+
     def turns(self) -> list[Turn]:
         """Every reply with the message it answers; messages of one side in a row are one.
 

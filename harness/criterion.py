@@ -1,13 +1,13 @@
 """What a rubric is made of: criteria, and the verdict each gives on a transcript."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, StrictBool, StrictInt, model_validator
 from pydantic_core import from_json
 
 from harness.errors import words_of
-from harness.records import CheckResult, Hit, LexiconStamp, Record, Status, Turn
+from harness.records import CheckResult, Hit, LexiconStamp, Record, Status
 from harness.run_report import TurnStamp
 from harness.settings import CheckSettings
 from harness.transcript import Json, Transcript
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.judging import Judging
 
 Scope = Literal["any", "parent"]
+Item = TypeVar("Item")
 _DEPTH_IN_A_REPORT = 8
 """How deep a verdict lies in one, with some room."""
 
@@ -92,6 +93,8 @@ class Criterion(Record):
 
     asks: ClassVar[bool] = False
     """Whether a model has to be asked for the verdict: then `ask` gives it, not `score`."""
+    reads_words: ClassVar[bool] = True
+    """Whether the words of a conversation are enough for it: false for what only a run records, as gates."""
 
     name: str = Field(default="", description="shown in reports; the scoring key and its value if left out")
     weight: float = Field(
@@ -207,12 +210,12 @@ class CheckerCriterion(Criterion):
 
         chosen = settings.model_copy(update={"language": self.options.language or settings.language})
         turns = select_turns(transcript.turns, self.options.turns)
-        if not turns:
-            return Verdict.failed(f"there is no turn {self.options.turns}")
-        results = {number: check_one(self.checker, turn, chosen) for number, turn in turns.items()}
-        return self._combine(results)
+        return self.combine({number: check_one(self.checker, turn, chosen) for number, turn in turns.items()})
 
-    def _combine(self, results: Mapping[int, CheckResult]) -> Verdict:
+    def combine(self, results: Mapping[int, CheckResult]) -> Verdict:
+        """One verdict of the chosen turns, each checked by itself before."""
+        if not results:
+            return Verdict.failed(f"there is no turn {self.options.turns}")
         judged = {number: result for number, result in results.items() if result.status != "not_applicable"}
         if not judged:
             return Verdict.not_applicable(
@@ -237,7 +240,7 @@ def _turn_reason(number: int, result: CheckResult, *, several: bool) -> str:
     return f"turn {number}: {result.reason}" if several else result.reason
 
 
-def select_turns(turns: Sequence[Turn], which: str | int) -> dict[int, Turn]:
+def select_turns(turns: Sequence[Item], which: str | int) -> dict[int, Item]:
     """The chosen turns by their number, counted from 1."""
     numbered = dict(enumerate(turns, 1))
     if which == "every":

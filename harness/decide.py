@@ -1,9 +1,10 @@
 """The one place that turns results into exit codes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.audit_report import AuditSummary
 from harness.errors import Exit
 from harness.records import CheckSummary
 from harness.run_report import RunSummary, ThresholdResult
@@ -99,3 +100,69 @@ def _blame(name: str, required: float, rows: Sequence[ScenarioScores]) -> tuple[
         (value, scenario) for value, scenario in found if value is not None and not reaches(value, required)
     )
     return tuple(scenario for _, scenario in below)
+
+
+@dataclass(frozen=True)
+class AuditThresholds:
+    """What an audit is held to; `fail_rates` are the most that a check may have, by its name."""
+
+    fail_rate: float | None = None
+    fail_rates: Mapping[str, float] = field(default_factory=dict)
+    min_mean: float | None = None
+    min_worst: float | None = None
+    max_rejects: int = 0
+    max_errors: int = 0
+
+
+def decide_audit(
+    summary: AuditSummary,
+    rates: Mapping[str, float | None],
+    lowest: Sequence[tuple[float, str]],
+    wanted: AuditThresholds,
+) -> Decision:
+    """Rows that were not read and conversations that were not judged are no passes: without leave, fatal.
+
+    `lowest` are the worst conversations by score and name, as far as they are kept.
+    """
+    results = [
+        *_fail_rates(rates, wanted),
+        *(
+            ThresholdResult(
+                name=name,
+                required=required,
+                actual=actual,
+                held=actual is not None and reaches(actual, required),
+                blame=tuple(each for score, each in lowest if not reaches(score, required)),
+            )
+            for name, required, actual in (
+                ("--min-mean", wanted.min_mean, summary.mean),
+                ("--min-worst", wanted.min_worst, summary.worst),
+            )
+            if required is not None
+        ),
+    ]
+    read = summary.rejected <= wanted.max_rejects and summary.errors <= wanted.max_errors
+    if not read or not summary.scored:
+        return Decision(Exit.FATAL, tuple(results))
+    held = all(result.held for result in results)
+    return Decision(Exit.HOLDS if held else Exit.THRESHOLD, tuple(results))
+
+
+def _fail_rates(rates: Mapping[str, float | None], wanted: AuditThresholds) -> list[ThresholdResult]:
+    """A limit for every check is for those that applied anywhere; one by name wants a figure."""
+    limits = {
+        name: wanted.fail_rates.get(name, wanted.fail_rate)
+        for name, rate in rates.items()
+        if name in wanted.fail_rates or rate is not None
+    }
+    return [
+        ThresholdResult(
+            name=f"--max-fail-rate {name}",
+            required=limit,
+            actual=rates[name],
+            held=(rate := rates[name]) is not None and reaches(-rate, -limit),
+            blame=(),
+        )
+        for name, limit in limits.items()
+        if limit is not None
+    ]

@@ -111,11 +111,12 @@ class LiveDisplay(Display):
         )
         return (
             f"{self._done}/{counted(self._total, 'trial')} · {counted(self._errors, 'error')}"
-            f" · {_minutes(now - self._began)} gone"
-            + (f" · about {_minutes(left)} left" if left is not None else "")
+            f" · {minutes(now - self._began)} gone"
+            + (f" · about {minutes(left)} left" if left is not None else "")
             + (f" · running {running}" if running else "")
         )
 
 
-def _minutes(seconds: float) -> str:
+def minutes(seconds: float) -> str:
+    """A time as people read it on a clock."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

@@ -130,6 +130,11 @@ def check_resumable(place: RunDirectory) -> None:
 
 def claim_default(root: Path, stamp: str) -> RunDirectory:
     """A folder named for the time; a second run in the same second gets its own."""
+    return _make(RunDirectory(new_folder(root, stamp)))
+
+
+def new_folder(root: Path, stamp: str) -> Path:
+    """A folder that was not there before."""
     number = 1
     while True:
         path = root / (stamp if number == 1 else f"{stamp}-{number}")
@@ -137,11 +142,11 @@ def claim_default(root: Path, stamp: str) -> RunDirectory:
             path.mkdir(parents=True)
         except FileExistsError:
             number += 1
-            continue
         except OSError as error:
             fix = "choose another place with --out"
             raise SynthesisError(f"cannot be made: {error.strerror}", where=str(path), fix=fix) from error
-        return _make(RunDirectory(path))
+        else:
+            return path
 
 
 def _make(place: RunDirectory) -> RunDirectory:

@@ -81,8 +81,25 @@ def _agreement() -> dict[str, Any]:
     return {"$schema": DIALECT, **schema}
 
 
+def _audit() -> dict[str, Any]:
+    from harness.audit_report import AuditReport
+
+    schema = AuditReport.model_json_schema(mode="serialization")
+    schema["title"] = "The report of synthesis audit"
+    return {"$schema": DIALECT, **schema}
+
+
+def _audit_finding() -> dict[str, Any]:
+    from harness.audit_report import FINDINGS
+
+    schema = FINDINGS.json_schema(mode="serialization")
+    return {"$schema": DIALECT, "title": "What failed: one line of an audit's findings", **schema}
+
+
 _MAKERS: dict[str, Callable[[], dict[str, Any]]] = {
     "agreement": _agreement,
+    "audit": _audit,
+    "audit_finding": _audit_finding,
     "eval_case": _case,
     "eval_report": _check_report,
     "rubric": _rubric,

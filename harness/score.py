@@ -1,7 +1,8 @@
 """Score a recorded trial with its rubric. Reads the transcript, nothing else; judges are asked before."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from harness.criterion import Criterion, Verdict
 from harness.errors import Withdrawn
@@ -13,6 +14,7 @@ from harness.spending import Prices, Usage, usage_of
 from harness.transcript import Json, SandboxLevel, Transcript, weakest
 from harness.turn_figures import Figures, figures_of
 
+Result = TypeVar("Result")
 _OURS = frozenset({"status", "transcript", "fingerprint"})
 """What a trial is found by."""
 
@@ -118,13 +120,18 @@ def _judged(
     transcript: Transcript, criteria: Sequence[Criterion], scoring: Scoring
 ) -> Iterator[tuple[Criterion, Verdict]]:
     for index, criterion in enumerate(criteria):
-        yield criterion, scoring.judged.get(index) or _judge(criterion, transcript, scoring.settings)
+        yield criterion, scoring.judged.get(index) or judge_one(criterion, transcript, scoring.settings)
 
 
-def _judge(criterion: Criterion, transcript: Transcript, settings: CheckSettings) -> Verdict:
+def judge_one(criterion: Criterion, transcript: Transcript, settings: CheckSettings) -> Verdict:
     """One criterion; whatever it raises is recorded and is no score."""
+    return guarded(lambda: criterion.score(transcript, settings).checked())
+
+
+def guarded(judge: Callable[[], Result]) -> Result | Verdict:
+    """What someone else's code finds, or a verdict that says what it raised."""
     try:
-        return criterion.score(transcript, settings).checked()
+        return judge()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one of the two places: someone else's code
         return Verdict.raised(error)
 
@@ -135,7 +142,7 @@ def _criterion_score(criterion: Criterion, verdict: Verdict) -> CriterionScore:
         criterion=criterion.key,
         status=verdict.status,
         passed={"passed": True, "not_applicable": True, "failed": False, "error": None}[verdict.status],
-        score=_points(criterion, verdict),
+        score=points_of(criterion, verdict),
         max_score=criterion.worth,
         reason=verdict.reason,
         evidence=verdict.evidence,
@@ -143,7 +150,8 @@ def _criterion_score(criterion: Criterion, verdict: Verdict) -> CriterionScore:
     )
 
 
-def _points(criterion: Criterion, verdict: Verdict) -> float | None:
+def points_of(criterion: Criterion, verdict: Verdict) -> float | None:
+    """What a verdict adds to the score; null where it did not apply or could not be given."""
     if verdict.status in ("error", "not_applicable"):
         return None
     if verdict.points is not None:

@@ -1,6 +1,6 @@
 """Keys are kept out of everything that is written or shown: those we know, and what looks like one."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,6 +75,16 @@ class Redactor:
         if isinstance(value, dict):
             return {self.text(name): self._clean(item) for name, item in value.items()}
         return [self._clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def key_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where something stands that looks like a key, in code points."""
+    if _MAY_HOLD_A_KEY.search(text) is None:
+        return
+    yield from ((found.end(1), found.end()) for found in _LOOKS_LIKE_A_KEY.finditer(text))
+    for found in _BEARER.finditer(text):
+        if any(char.isdigit() for char in found.group(2)):
+            yield found.span(2)
 
 
 def _may_be_a_key(value: str) -> bool:

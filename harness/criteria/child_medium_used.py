@@ -1,5 +1,7 @@
 """Pass when a child worked in the given medium."""
 
+from typing import ClassVar
+
 from harness.criterion import Criterion, Verdict
 from harness.settings import CheckSettings
 from harness.transcript import Medium, Transcript
@@ -7,6 +9,8 @@ from harness.transcript import Medium, Transcript
 
 class ChildMediumUsed(Criterion):
     """A child that was started and took no turn does not count."""
+
+    reads_words: ClassVar[bool] = False
 
     child_medium_used: Medium
 

@@ -1,5 +1,7 @@
 """Pass when no recorded code contains the given text."""
 
+from typing import ClassVar
+
 from harness.criterion import Criterion, Scope, Verdict
 from harness.settings import CheckSettings
 from harness.transcript import Transcript
@@ -7,6 +9,8 @@ from harness.transcript import Transcript
 
 class ForbidCodeContains(Criterion):
     """Code turns only; prose may say it."""
+
+    reads_words: ClassVar[bool] = False
 
     forbid_code_contains: str
     scope: Scope = "any"

@@ -1,5 +1,7 @@
 """Pass when a gate was used: it gave an observation, a mere request is not enough."""
 
+from typing import ClassVar
+
 from harness.criterion import Criterion, Scope, Verdict
 from harness.settings import CheckSettings
 from harness.transcript import Transcript
@@ -7,6 +9,8 @@ from harness.transcript import Transcript
 
 class GateUsed(Criterion):
     """Counts observations; with scope `parent`, not those of children."""
+
+    reads_words: ClassVar[bool] = False
 
     gate_used: str
     scope: Scope = "any"
