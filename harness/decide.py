@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.compare_report import ComparedSide, CriterionChange, LimitResult, MeanChange, ScenarioChange
 from harness.errors import Exit
 from harness.records import CheckReport
 from harness.run_report import RunSummary, ThresholdResult
@@ -61,6 +62,78 @@ def decide_run(summary: RunSummary, rows: Sequence[ScenarioScores], wanted: Thre
         return Decision(Exit.FATAL, results)
     held = all(result.held for result in results)
     return Decision(Exit.HOLDS if held else Exit.THRESHOLD, results)
+
+
+@dataclass(frozen=True)
+class ComparisonLimits:
+    """What a comparison is held to; without any, it only tells."""
+
+    fail_on_regression: bool = False
+    max_drop: float | None = None
+    max_scenario_drop: float | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether anything can fail."""
+        return self.fail_on_regression or self.max_drop is not None or self.max_scenario_drop is not None
+
+
+@dataclass(frozen=True)
+class ComparisonDecision:
+    """The exit code and how each limit fared."""
+
+    exit: Exit
+    limits: tuple[LimitResult, ...]
+
+
+SIGNIFICANT = 0.05
+
+
+def is_regression(criterion: CriterionChange) -> bool:
+    """Whether a criterion got worse beyond chance, after correction for the number of criteria."""
+    return (
+        criterion.change == "worse"
+        and criterion.corrected_p is not None
+        and criterion.corrected_p <= SIGNIFICANT
+    )
+
+
+def decide_comparison(
+    mean: MeanChange,
+    scenarios: Sequence[ScenarioChange],
+    criteria: Sequence[CriterionChange],
+    sides: Sequence[ComparedSide],
+    limits: ComparisonLimits,
+) -> ComparisonDecision:
+    """What is held to limits must be complete on both sides, unless its errors were accepted."""
+    results: list[LimitResult] = []
+    if limits.fail_on_regression:
+        worse = tuple(criterion.name for criterion in criteria if is_regression(criterion))
+        results.append(_limit("--fail-on-regression", None, mean.high, mean.high >= 0 and not worse, worse))
+    if limits.max_drop is not None:
+        held = reaches(mean.difference, -limits.max_drop)
+        results.append(_limit("--max-drop", limits.max_drop, -mean.difference, held))
+    if limits.max_scenario_drop is not None:
+        lowest, below = _below(scenarios, limits.max_scenario_drop)
+        results.append(_limit("--max-scenario-drop", limits.max_scenario_drop, -lowest, not below, below))
+    if limits.any and not all(side.accepted for side in sides):
+        return ComparisonDecision(Exit.FATAL, tuple(results))
+    held = all(result.held for result in results)
+    return ComparisonDecision(Exit.HOLDS if held else Exit.THRESHOLD, tuple(results))
+
+
+def _below(scenarios: Sequence[ScenarioChange], limit: float) -> tuple[float, tuple[str, ...]]:
+    """The largest loss, and the scenarios that lost more than allowed, worst first."""
+    lost = sorted(
+        (scenario.difference, scenario.name) for scenario in scenarios if scenario.difference is not None
+    )
+    return lost[0][0], tuple(name for difference, name in lost if not reaches(difference, -limit))
+
+
+def _limit(
+    name: str, limit: float | None, actual: float, held: bool, blame: tuple[str, ...] = ()
+) -> LimitResult:
+    return LimitResult(name=name, limit=limit, actual=actual + 0.0, held=held, blame=blame)
 
 
 def _threshold_results(

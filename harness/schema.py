@@ -88,8 +88,17 @@ def _agreement() -> dict[str, Any]:
     return {"$schema": DIALECT, **schema}
 
 
+def _compare() -> dict[str, Any]:
+    from harness.compare_report import CompareReport
+
+    schema = CompareReport.model_json_schema(mode="serialization")
+    schema["title"] = "What synthesis compare writes"
+    return {"$schema": DIALECT, **schema}
+
+
 _MAKERS: dict[str, Callable[[], dict[str, Any]]] = {
     "agreement": _agreement,
+    "compare": _compare,
     "eval_case": _case,
     "eval_report": _check_report,
     "rubric": _rubric,
