@@ -1,12 +1,20 @@
 """Whether two runs were scored alike; only then do their scores compare."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
 
 from harness.compared_run import ComparedRun
+from harness.conclude import make_stamp
 from harness.errors import SynthesisError
 from harness.problems import shown
 from harness.records import LexiconStamp
 from harness.run_report import RunStamp
+from harness.scenario import Scenario
+from harness.secrets import Redactor
+from harness.settings import CheckSettings
 
 _SHOWN = 5
 _PLAIN = {
@@ -17,19 +25,43 @@ _PLAIN = {
 }
 
 
-def differences(base: ComparedRun, head: ComparedRun) -> list[str]:
-    """What scored the two differently, each in words; empty where their scores compare."""
+@dataclass(frozen=True)
+class HowScored:
+    """What gave the scores of a run: versions and hashes, and each scenario's rubric."""
+
+    stamp: RunStamp
+    rubrics: Mapping[str, Sequence[dict[str, Any]]]
+
+
+def how_scored(run: ComparedRun) -> HowScored:
+    """As its report says."""
+    return HowScored(run.stamp, {name: found.rubric for name, found in run.scenarios.items()})
+
+
+def how_scored_now(scenarios: Sequence[Scenario], settings: CheckSettings, redactor: Redactor) -> HowScored:
+    """As a report of these scenarios would say, before there is one."""
+    rubrics = {
+        scenario.name: orjson.loads(
+            redactor.line(orjson.dumps([criterion.definition() for criterion in scenario.criteria]))
+        )
+        for scenario in scenarios
+    }
+    return HowScored(make_stamp(scenarios, settings), rubrics)
+
+
+def differences(base: HowScored, head: HowScored) -> list[str]:
+    """What scores the two differently, each in words; empty where their scores compare."""
     return [*_stamps(base.stamp, head.stamp), *_rubrics(base, head)]
 
 
-def refuse_different(base: ComparedRun, head: ComparedRun) -> None:
+def refuse_different(base: ComparedRun, head: HowScored, name: str) -> None:
     """Raise with everything that differs and with what brings the older run up to date."""
-    found = differences(base, head)
+    found = differences(how_scored(base), head)
     if found:
         again = f"synthesis score {base.report.parent}"
         fix = f"bring the transcripts up to date offline with: {again}   (or let --rescore do it)"
         what = "the two runs were not scored alike: " + "; ".join(found)
-        raise SynthesisError(what, where=f"{base.side.name} and {head.side.name}", fix=fix)
+        raise SynthesisError(what, where=f"{base.side.name} and {name}", fix=fix)
 
 
 def _stamps(base: RunStamp, head: RunStamp) -> Iterator[str]:
@@ -52,12 +84,12 @@ def _version(stamp: LexiconStamp) -> str:
     return f"{stamp.version} {stamp.sha256[:8]}"
 
 
-def _rubrics(base: ComparedRun, head: ComparedRun) -> Iterator[str]:
-    """What only one run has is named by the rubrics of the scenarios that are in both."""
+def _rubrics(base: HowScored, head: HowScored) -> Iterator[str]:
+    """Of the scenarios that are in both."""
     changed = [
         shown(name)
-        for name, found in base.scenarios.items()
-        if name in head.scenarios and found.rubric != head.scenarios[name].rubric
+        for name, rubric in base.rubrics.items()
+        if name in head.rubrics and list(rubric) != list(head.rubrics[name])
     ]
     if changed:
         more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""

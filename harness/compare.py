@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.comparability import refuse_different
+from harness.comparability import how_scored, refuse_different
 from harness.compare_report import (
     Change,
     CompareReport,
@@ -33,7 +33,7 @@ _NOTHING = ScenarioFigures((), {}, None, {}, {})
 
 def compare(base: ComparedRun, head: ComparedRun, limits: ComparisonLimits) -> CompareReport:
     """Both runs were read; what was not scored alike, or has no scenario in common, is refused."""
-    refuse_different(base, head)
+    refuse_different(base, how_scored(head), head.side.name)
     paired = _paired(base, head)
     if not paired:
         what = "the two runs have no scored scenario in common"

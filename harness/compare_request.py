@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.arguments import share
-from harness.comparability import differences
+from harness.baselines import read_run
+from harness.comparability import differences, how_scored
 from harness.compare import compare
 from harness.compare_report import CompareReport
 from harness.compared_run import ComparedRun, find_run, read_compared
@@ -50,10 +51,10 @@ class CompareRequest:
     def compare(self, warn: Callable[[str], None]) -> CompareReport:
         """Read, score again where that is wanted and needed, compare."""
         limits = self.limits.limits()
-        base, head = (read_compared(name, find_run(name)) for name in (self.base, self.head))
-        if self.rescore and differences(base, head):
+        base, head = (read_run(name) for name in (self.base, self.head))
+        if self.rescore and differences(how_scored(base), how_scored(head)):
             base = self._again(base, warn)
-        if self.rescore and differences(base, head):
+        if self.rescore and differences(how_scored(base), how_scored(head)):
             head = self._again(head, warn)
         return compare(base, head, limits)
 

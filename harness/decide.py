@@ -26,6 +26,13 @@ def decide_check(report: CheckReport, *, fail_on: int, planted_misses: int = 0) 
     return Exit.HOLDS
 
 
+def outranking(*codes: int) -> Exit:
+    """Of several exit codes the one that counts: 1 outranks 2, 2 outranks 3."""
+    return next(
+        (code for code in (Exit.FATAL, Exit.THRESHOLD, Exit.INCONCLUSIVE) if code in codes), Exit.HOLDS
+    )
+
+
 @dataclass(frozen=True)
 class Thresholds:
     """What a run is held to; None is not asked for."""

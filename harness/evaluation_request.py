@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import cast
 
 from harness.arguments import one_of, seconds, share, whole_number
+from harness.baseline_arguments import BaselineArguments
+from harness.compare_report import CompareReport
 from harness.conclude import make_stamp
 from harness.console import counted
-from harness.decide import Thresholds
+from harness.decide import RunOutcome, Thresholds
 from harness.errors import SynthesisError
 from harness.evaluate import EvaluationOptions, KeepWorkspaces
 from harness.load import LoadOptions, load_scenarios
@@ -54,6 +56,7 @@ class EvaluationRequest:
     data_only: bool = False
     fail_fast: bool = False
     models: ModelArguments = ModelArguments()
+    baseline: BaselineArguments = BaselineArguments()
 
     def resolve(self, warn: Callable[[str], None], *, offline: bool = False) -> "ResolvedEvaluation":
         """Everything checked, nothing written yet; `offline` where nothing is to be run."""
@@ -83,13 +86,20 @@ class EvaluationRequest:
         notes = tuple(self._notes(plan, settings.eval))
         jobs = min(jobs, plan.size)
         models = self.models.models(settings, os.environ, jobs)
+        self.baseline.check(plan, settings.check, models.redactor)
         return ResolvedEvaluation(self, plan, settings, thresholds, models, timeout, keep, notes)
 
     def again(self, folder: Path) -> str:
         """What to type to go on with the run in this folder: everything as it was typed."""
-        named = {name: getattr(self, name) for name in _REPEATED} | vars(self.models)
+        named = {name: getattr(self, name) for name in _REPEATED} | vars(self.models) | vars(self.baseline)
         options = [part for name, value in named.items() for part in _typed(name, value)]
         return shlex.join(["synthesis", "eval", *self.paths, *options, "--resume", str(folder)])
+
+    def compare(self, outcome: RunOutcome, warn: Callable[[str], None]) -> CompareReport | None:
+        """The run with its baseline; null where there is none, or where the run has no score to compare."""
+        if not outcome.summary.scored:
+            return None
+        return self.baseline.compare(outcome.report.parent, warn, data_only=self.data_only)
 
     def _load(self, defaults: EvalSettings, options: LoadOptions) -> list[Scenario]:
         if self.resume is None or self.paths:
