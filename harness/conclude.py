@@ -9,7 +9,15 @@ import orjson
 
 from harness.decide import Decision, RunOutcome, Thresholds, decide_run
 from harness.report import replace_file
-from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport, StopReason
+from harness.run_report import (
+    RunReport,
+    RunStamp,
+    RunSummary,
+    RunTiming,
+    ScenarioReport,
+    StopReason,
+    ThresholdResult,
+)
 from harness.scenario import Scenario
 from harness.secrets import Redactor
 from harness.settings import CheckSettings
@@ -46,12 +54,13 @@ class Conclusion:
     stopped: StopReason | None = None
     unscored: Usage | None = None
     redactor: Redactor = Redactor()
+    settled: tuple[ThresholdResult, ...] | None = None
 
 
 def conclude(rows: list[ScenarioScores], conclusion: Conclusion) -> RunOutcome:
     """Sum up, decide, write the report whole."""
     summary = summarize(rows, conclusion.stopped, conclusion.unscored)
-    decision = decide_run(summary, rows, conclusion.thresholds)
+    decision = decide_run(summary, rows, conclusion.thresholds, conclusion.settled)
     replace_file(conclusion.target, encode_report(summary, decision, rows, conclusion))
     return RunOutcome(summary, decision, rows, conclusion.target)
 

@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.certainty import mean_certainty, scenario_certainty, worst_certainty
 from harness.compare_report import ComparedSide, CriterionChange, LimitResult, MeanChange, ScenarioChange
 from harness.errors import Exit
 from harness.records import CheckReport
 from harness.run_report import RunSummary, ThresholdResult
-from harness.summarize import ScenarioScores, mean, worst
-
-_SLACK = 6e-7
-"""Figures are rounded to six places; what is exactly at the threshold must not fail for that."""
+from harness.settled import Settled
+from harness.summarize import SLACK, ScenarioScores, mean, worst
 
 
 def reaches(actual: float, required: float) -> bool:
     """Whether a share holds a threshold."""
-    return actual >= required - _SLACK
+    return actual >= required - SLACK
 
 
 def decide_check(report: CheckReport, *, fail_on: int, planted_misses: int = 0) -> Exit:
@@ -41,6 +40,17 @@ class Thresholds:
     min_worst: float | None = None
     min_scenario_mean: float | None = None
     max_errors: int = 0
+    confidence: float | None = None
+
+    @property
+    def asked(self) -> dict[str, float]:
+        """What was asked for, by the option's name."""
+        given = {
+            "--min-mean": self.min_mean,
+            "--min-worst": self.min_worst,
+            "--min-scenario-mean": self.min_scenario_mean,
+        }
+        return {name: required for name, required in given.items() if required is not None}
 
 
 @dataclass(frozen=True)
@@ -61,14 +71,43 @@ class RunOutcome:
     report: Path
 
 
-def decide_run(summary: RunSummary, rows: Sequence[ScenarioScores], wanted: Thresholds) -> Decision:
-    """An incomplete run outranks a failed threshold, unless its errors were said to be acceptable."""
-    results = tuple(_threshold_results(summary, rows, wanted))
-    acceptable = summary.not_run == 0 and summary.errors <= wanted.max_errors and summary.scored > 0
-    if not acceptable:
+def decide_run(
+    summary: RunSummary,
+    rows: Sequence[ScenarioScores],
+    wanted: Thresholds,
+    settled: tuple[ThresholdResult, ...] | None = None,
+) -> Decision:
+    """An incomplete run outranks a failed threshold, unless its errors were said to be acceptable.
+
+    `settled` is what an early look decided. A run that was stopped as decided lacks nothing.
+    """
+    results = settled or threshold_results(rows, wanted)
+    if summary.stopped == "decided" and settled is None:
+        results = _without_open(results, rows, wanted)
+    whole = summary.not_run == 0 or summary.stopped == "decided"
+    if not (whole and summary.errors <= wanted.max_errors and summary.scored > 0):
         return Decision(Exit.FATAL, results)
-    held = all(result.held for result in results)
-    return Decision(Exit.HOLDS if held else Exit.THRESHOLD, results)
+    if any(result.failed for result in results):
+        return Decision(Exit.THRESHOLD, results)
+    open_ = any(result.inconclusive for result in results)
+    return Decision(Exit.INCONCLUSIVE if open_ else Exit.HOLDS, results)
+
+
+def _without_open(
+    results: tuple[ThresholdResult, ...], rows: Sequence[ScenarioScores], wanted: Thresholds
+) -> tuple[ThresholdResult, ...]:
+    """What the trials that were not run could still have changed is neither held nor failed."""
+    known = Settled({row.scenario.slug: len(row.planned) for row in rows}, wanted.asked, wanted.max_errors)
+    for row in rows:
+        for trial in row.trials:
+            known.take(row.scenario.slug, trial.score, error=trial.status == "error")
+    left = any(len(row.trials) < len(row.planned) for row in rows)
+    return tuple(
+        result.model_copy(update={"held": False, "not_decided": True, "blame": ()})
+        if left and known.state(result.name) is None
+        else result
+        for result in results
+    )
 
 
 @dataclass(frozen=True)
@@ -143,19 +182,43 @@ def _limit(
     return LimitResult(name=name, limit=limit, actual=actual + 0.0, held=held, blame=blame)
 
 
-def _threshold_results(
-    summary: RunSummary, rows: Sequence[ScenarioScores], wanted: Thresholds
-) -> list[ThresholdResult]:
-    asked = [
-        ("--min-mean", wanted.min_mean, summary.mean),
-        ("--min-worst", wanted.min_worst, summary.worst),
-        ("--min-scenario-mean", wanted.min_scenario_mean, summary.worst_scenario_mean),
-    ]
-    return [
-        _threshold_result(name, required, actual, rows)
-        for name, required, actual in asked
-        if required is not None
-    ]
+def threshold_results(rows: Sequence[ScenarioScores], wanted: Thresholds) -> tuple[ThresholdResult, ...]:
+    """Each threshold by its figure, or with a confidence by the interval of that."""
+    scores = [score for row in rows for score in row.scores]
+    means = [value for row in rows if (value := mean(row.scores)) is not None]
+    actual = {
+        "--min-mean": mean(scores),
+        "--min-worst": worst(scores),
+        "--min-scenario-mean": min(means, default=None),
+    }
+    plain = (_threshold_result(name, required, actual[name], rows) for name, required in wanted.asked.items())
+    if wanted.confidence is None:
+        return tuple(plain)
+    groups, level = [row.scores for row in rows], wanted.confidence
+    return tuple(_with_confidence(result, groups, level) for result in plain)
+
+
+def _with_confidence(
+    result: ThresholdResult, groups: Sequence[Sequence[float]], level: float
+) -> ThresholdResult:
+    """Held where all of the interval is, failed where none of it is, else inconclusive."""
+    if result.name == "--min-worst":
+        certainty = worst_certainty(groups, level) if result.held else None
+        return result.model_copy(update={"certainty": certainty})
+    highest: float | None = None
+    if result.name == "--min-mean":
+        certainty = mean_certainty(groups, level)
+        highest = certainty.high if certainty else None
+    elif (found := scenario_certainty(groups, level)) is not None:
+        certainty, highest = found
+    else:
+        certainty = None
+    if certainty is None or highest is None:
+        return result
+    held = reaches(certainty.low, result.required)
+    below = not reaches(highest, result.required)
+    changed = {"certainty": certainty, "held": held, "inconclusive": not held and not below}
+    return result.model_copy(update=changed | ({} if below else {"blame": ()}))
 
 
 def _threshold_result(

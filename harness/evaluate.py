@@ -16,6 +16,7 @@ from harness.run_report import RunTiming
 from harness.score import ScoredTrial, Scoring, judge_and_score
 from harness.settings import CheckSettings
 from harness.spending import Prices, Usage, total, usage_of
+from harness.stopping import StopRule, in_rounds
 from harness.summarize import ScenarioScores
 from harness.transcript import Transcript, read_transcript
 from harness.workers import Stop, work_off
@@ -34,6 +35,7 @@ class EvaluationOptions:
     keep_workspaces: KeepWorkspaces = "always"
     fail_fast: bool = False
     resume: bool = False
+    stop_decided: bool = False
     prices: Prices = field(default_factory=dict)
 
     @property
@@ -81,6 +83,9 @@ class Evaluation:
         self._first: float | None = None
         self._unscored: Usage | None = None
         self.options.run.models.ended = self.stop.ask
+        self._rule = (
+            StopRule(self.plan, self.options.thresholds, self.rows) if self.options.stop_decided else None
+        )
         self.under_way = False
         """Whether trials can have been run; before that there is nothing to report."""
 
@@ -89,6 +94,8 @@ class Evaluation:
         self.display.planned(self.plan)
         try:
             waiting = await self._go_on() if self.options.resume else self.plan.trials()
+            if self._rule is not None:
+                waiting = in_rounds(self.plan, waiting)
             self.under_way = True
             await run_trials(waiting, self.options.run, self, self.stop)
         finally:
@@ -155,6 +162,8 @@ class Evaluation:
         scored = await judge_and_score(transcript, trial.scenario.criteria, judging, options.scoring, path)
         if scored is not None:
             self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
+            if self._rule is not None and self.stop.reason is None and self._rule.decided_by(trial, scored):
+                self.stop.ask("decided")
         return scored
 
     def _is_final_failure(self, scored: ScoredTrial) -> bool:
@@ -194,11 +203,12 @@ class Evaluation:
         stamp = make_stamp(self.plan.scenarios, self.options.settings)
         conclusion = Conclusion(
             target,
-            self.options.thresholds,
+            self._rule.thresholds if self._rule else self.options.thresholds,
             stamp,
             timing,
             self.stop.reason,
             self._unscored,
             self.options.run.models.redactor,
+            self._rule.settled if self._rule else None,
         )
         return conclude(self.rows(), conclusion)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-from harness.arguments import one_of, seconds, share, whole_number
+from harness.arguments import confidence, one_of, seconds, share, whole_number
 from harness.baseline_arguments import BaselineArguments
 from harness.compare_report import CompareReport
 from harness.conclude import make_stamp
@@ -29,8 +29,8 @@ from harness.scenario import Scenario
 from harness.settings import MOST_JOBS, EvalSettings, Settings, find_settings
 
 _REPEATED = (
-    "seeds", "scenarios", "tags", "min_mean", "min_worst", "min_scenario_mean", "max_errors", "jobs",
-    "timeout", "keep_workspaces", "recursive", "data_only", "fail_fast",
+    "seeds", "scenarios", "tags", "min_mean", "min_worst", "min_scenario_mean", "max_errors", "confidence",
+    "stop", "jobs", "timeout", "keep_workspaces", "recursive", "data_only", "fail_fast",
 )  # fmt: skip
 """Options that going on with a run needs again."""
 
@@ -47,6 +47,8 @@ class EvaluationRequest:
     min_worst: str | None = None
     min_scenario_mean: str | None = None
     max_errors: str | None = None
+    confidence: str | None = None
+    stop: str | None = None
     jobs: str | None = None
     timeout: str | None = None
     out: str | None = None
@@ -66,6 +68,8 @@ class EvaluationRequest:
         thresholds = self.thresholds(settings.eval)
         jobs = settings.eval.jobs if self.jobs is None else _jobs(self.jobs)
         timeout = settings.eval.timeout if self.timeout is None else seconds(self.timeout, "--timeout")
+        if self.stop is not None:
+            one_of(self.stop, "--stop", ("decided",))
         keep = self._keep(settings.eval)
         seeds = self._seeds(settings.eval)
         options = LoadOptions(
@@ -135,7 +139,7 @@ class EvaluationRequest:
 
     def thresholds(self, defaults: EvalSettings) -> Thresholds:
         """Checked before anything runs."""
-        return Thresholds(
+        found = Thresholds(
             min_mean=_share(self.min_mean, "--min-mean", defaults.min_mean),
             min_worst=_share(self.min_worst, "--min-worst", defaults.min_worst),
             min_scenario_mean=_share(
@@ -144,7 +148,16 @@ class EvaluationRequest:
             max_errors=defaults.max_errors
             if self.max_errors is None
             else whole_number(self.max_errors, "--max-errors"),
+            confidence=defaults.confidence
+            if self.confidence is None
+            else confidence(self.confidence, "--confidence"),
         )
+        needs = {"--confidence": self.confidence, "--stop": self.stop}
+        idle = next((name for name, value in needs.items() if value is not None), None)
+        if idle is not None and not found.asked:
+            what = "there is no threshold to decide about"
+            raise SynthesisError(what, where=idle, fix="give one, for example --min-mean 0.85")
+        return found
 
     def _seeds(self, defaults: EvalSettings) -> Seeds:
         given = None if self.seeds is None else parse_seeds(self.seeds)
@@ -190,6 +203,7 @@ class ResolvedEvaluation:
             keep_workspaces=self.keep,
             fail_fast=self.request.fail_fast,
             resume=self.request.resume is not None,
+            stop_decided=self.request.stop is not None,
             prices=self.settings.prices,
         )
 

@@ -39,29 +39,30 @@ def mean_interval(
     scale: tuple[float, float] = SHARES,
     level: float = 0.95,
     weights: Sequence[float] | None = None,
+    unit: str = "scenario",
 ) -> Interval:
     """For the mean of one value a scenario, each on `scale`; `weights` are trials, where scenarios differ.
 
-    Never empty: the caller has at least one value.
+    Never empty: the caller has at least one value. `unit` is what a value stands for, in words.
     """
     shares = _shares(len(values), weights)
     middle = math.fsum(share * value for share, value in zip(shares, values, strict=True))
     if len(values) < 2:
         low, high = _unseen(middle, scale, level, 1)
-        return Interval(middle, low, high, level, math.nan, "a single scenario")
+        return Interval(middle, low, high, level, math.nan, f"a single {unit}")
     number = len(values)
     squares = [(number * share * (value - middle)) ** 2 for share, value in zip(shares, values, strict=True)]
     total = math.fsum(squares)
     error = math.sqrt(total / (number - 1) / number)
     if error < 1e-9:
         low, high = _unseen(middle, scale, level, number)
-        return Interval(middle, low, high, level, 0.0, "all scenarios are alike")
+        return Interval(middle, low, high, level, 0.0, f"all {unit}s are alike")
     carriers = total * total / math.fsum(square * square for square in squares)
     df = min(number - 1, 2 * carriers)
     if number < FEW_SCENARIOS:  # even the spread is hardly known, and skewed scores show less than there is
         df = max(1, min(number - 2, carriers))
     low, high = _wilson(middle, error, scale, t_quantile((1 + level) / 2, round(df, 3)))
-    return Interval(middle, low, high, level, error, _why_rough(values, carriers))
+    return Interval(middle, low, high, level, error, _why_rough(values, carriers, unit))
 
 
 def _shares(number: int, weights: Sequence[float] | None) -> list[float]:
@@ -71,14 +72,14 @@ def _shares(number: int, weights: Sequence[float] | None) -> list[float]:
     return [weight / total for weight in weights]
 
 
-def _why_rough(values: Sequence[float], carriers: float) -> str | None:
+def _why_rough(values: Sequence[float], carriers: float, unit: str) -> str | None:
     if len(values) < FEW_SCENARIOS:
-        return f"fewer than {FEW_SCENARIOS} scenarios"
+        return f"fewer than {FEW_SCENARIOS} {unit}s"
     others = len(values) - max(Counter(values).values())
     if others < _FEW_OTHERS:
-        return f"fewer than {_FEW_OTHERS} scenarios differ from the rest"
+        return f"fewer than {_FEW_OTHERS} {unit}s differ from the rest"
     if carriers < _FEW_CARRIERS:
-        return "nearly all of the spread is in one or two scenarios"
+        return f"nearly all of the spread is in one or two {unit}s"
     return None
 
 

@@ -40,6 +40,14 @@ def test_a_baseline_is_a_run_that_can_be_committed_and_scored_again(saved: Path)
     assert main(["score", str(saved)]) == 0
 
 
+def test_what_judges_said_is_kept_too() -> None:
+    make_run(Path("old"), scored("a", [1]))
+    (Path("old/judgments") / "ab").mkdir(parents=True)
+    Path("old/judgments/ab/x.json").write_text("{}")
+    assert main(["baseline", "save", "old", "--as", "main"]) == 0
+    assert Path("baselines/main/judgments/ab/x.json").read_text() == "{}"
+
+
 def test_saving_twice_gives_the_same_bytes(saved: Path) -> None:
     assert main(["baseline", "save", "old", "--as", "again"]) == 0
     first, second = (
@@ -97,7 +105,9 @@ def test_only_baselines_are_removed(saved: Path) -> None:
     assert synthesis("baseline", "save", "old", "--as", "mine", "--replace", cwd=HERE).returncode == 1
     assert (foreign / "notes.txt").read_text() == "keep me"
     (saved.parent / "link").symlink_to(saved.absolute())
-    assert synthesis("baseline", "remove", "link", cwd=HERE).returncode == 1
+    done = synthesis("baseline", "remove", "link", cwd=HERE)
+    assert done.returncode == 1
+    assert "this is no baseline of ours" in done.stderr
     assert (saved / "report.json").is_file()
 
 

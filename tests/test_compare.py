@@ -41,8 +41,10 @@ def criterion(report: CompareReport, name: str) -> CriterionChange:
 
 
 def test_scenarios_are_paired_by_seed_where_both_have_it() -> None:
-    make_run(Path("base"), scored("a", {1: 1, 2: 0.5, 3: 0}), scored("b", {1: 0.5, 2: 0.5}))
-    make_run(Path("head"), scored("a", {2: 1, 3: 0.25, 9: 0}), scored("b", {7: 0.25, 8: 0.5}))
+    make_run(Path("base"), scored("a", {1: 1, 2: 0.5, 3: 0}), scored("b", {1: 0.5, 2: 0.5}), scored("c", [1]))
+    make_run(
+        Path("head"), scored("a", {2: 1, 3: 0.25, 9: 0}), scored("b", {7: 0.25, 8: 0.5}), scored("c", [1])
+    )
     report = compared()
     a, b = of(report, "a"), of(report, "b")
     assert (a.change, a.paired_by, a.pairs, a.base, a.head, a.difference) == (
@@ -51,8 +53,8 @@ def test_scenarios_are_paired_by_seed_where_both_have_it() -> None:
     assert (b.change, b.paired_by, b.pairs, b.base, b.head, b.difference) == (
         "worse", "scenario", 0, 0.5, 0.375, -0.125,
     )  # fmt: skip
-    assert report.mean.difference == 0.125, "every scenario counts once, however many trials it has"
-    assert report.summary.pairs == 2
+    assert report.mean.difference == pytest.approx(0.25 / 3, abs=1e-6), "every scenario counts once"
+    assert report.summary.pairs == 3
     assert "1 scenario without a seed in common, compared by their means" in report.notes
 
 
@@ -174,6 +176,30 @@ def test_a_criterion_alone_is_a_regression_when_it_stands_up_to_correction() -> 
     assert report.mean.difference == 0
     assert report.exit_code == 2
     assert report.limits[0].blame == ("kept",)
+
+
+def test_the_mean_alone_is_a_regression_when_no_criterion_stands_out() -> None:
+    """Every scenario loses another part, so that each part is lost too seldom to be sure of."""
+    make_run(Path("base"), *(scored(f"s{i}", [1, 1]) for i in range(12)))
+    lost = [
+        {"1": ["<1><2><3><4>".replace(f"<{i % 4 + 1}>", "")], "2": ["<1><2><3><4>"[: 12 - 3 * (i % 2)]]}
+        for i in range(12)
+    ]
+    subjects = [{"type": "scripted", "replies": replies} for replies in lost]
+    make_run(Path("head"), *(scored(f"s{i}", [1, 1], subject=subject) for i, subject in enumerate(subjects)))
+    report = compared(fail_on_regression=True)
+    assert report.mean.high < 0
+    assert report.limits[0].blame == ()
+    assert report.exit_code == 2
+
+
+def test_a_criterion_is_a_share_of_its_points_whatever_it_weighs() -> None:
+    rubric = [{"name": "heavy", "contains": "<1>", "max_score": 4}, {"name": "light", "contains": "s"}]
+    make_run(Path("base"), scored("a", [1], rubric=rubric))
+    make_run(Path("head"), scored("a", [0], rubric=rubric))
+    heavy = criterion(compared(), "heavy").mean
+    assert heavy is not None
+    assert (heavy.base, heavy.head, heavy.difference) == (1, 0, -1)
 
 
 def test_the_worst_drop_is_shown_side_by_side() -> None:

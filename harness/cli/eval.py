@@ -38,6 +38,12 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     min_scenario_mean: Annotated[
         Text, typer.Option(metavar="X", help="Exit 2 if any scenario's mean is below.")
     ] = None,
+    confidence: Annotated[
+        Text, typer.Option(metavar="X", help="Decide by intervals of this level; exit 3 if still open.")
+    ] = None,
+    stop: Annotated[
+        Text, typer.Option(metavar="decided", help="Start no trial that cannot change the outcome.")
+    ] = None,
     max_errors: Annotated[
         Text, typer.Option(metavar="N", help="Trials that may end in an error. [default: 0]")
     ] = None,
@@ -129,6 +135,8 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         min_worst=min_worst,
         min_scenario_mean=min_scenario_mean,
         max_errors=max_errors,
+        confidence=confidence,
+        stop=stop,
         jobs=jobs,
         timeout=timeout,
         out=out,

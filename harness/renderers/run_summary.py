@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from harness.console import counted, one_line, plain
 from harness.decide import RunOutcome
 from harness.errors import Exit
-from harness.run_report import RunSummary, ThresholdResult
+from harness.renderers.threshold_lines import threshold_lines
+from harness.run_report import RunSummary
 from harness.score import ScoredTrial
 from harness.spending import Usage
 from harness.summarize import ScenarioScores, mean, stdev, worst
@@ -36,7 +37,13 @@ def render(outcome: RunOutcome, console: "Console", again: str | None = None) ->
         console.print(_dimension_table(summary))
     console.print(_headline(summary), style="bold")
     for result in outcome.decision.thresholds:
-        console.print(_threshold_line(result), style="green" if result.held else "red")
+        style = "green" if result.held else "red" if result.failed else "yellow"
+        for line in threshold_lines(result):
+            console.print(line, style=style)
+    if summary.stopped == "decided":
+        were = "was" if summary.not_run == 1 else "were"
+        saved = f"{summary.not_run} of {counted(summary.trials, 'trial')} {were} not needed"
+        console.print(f"decided early: {saved}")
     if summary.not_run == 0 and summary.stopped == "interrupted":
         console.print("interrupted, but every trial had finished")
     if _unfinished(outcome):
@@ -132,19 +139,6 @@ def _headline(summary: RunSummary) -> str:
         f"{summary.scored} of {counted(summary.trials, 'trial')} scored: mean {_number(summary.mean)}, "
         f"worst {_number(summary.worst)}; {summary.passed} reached every point"
     )
-
-
-def _threshold_line(result: ThresholdResult) -> str:
-    name = result.name.lstrip("-").replace("-", " ")
-    if result.actual is None:
-        return f"{name}: nothing was scored"
-    if result.held:
-        return f"{name} {result.required:g} holds: {result.actual:.4g}"
-    blame = ", ".join(one_line(scenario, 40) for scenario in result.blame[:5])
-    more = f" and {len(result.blame) - 5} more" if len(result.blame) > 5 else ""
-    short = result.required - result.actual
-    failed = f"{name} {result.required:g} FAILED: {result.actual:.4g}, short by {short:.4g}"
-    return f"{failed}; below it: {blame}{more}"
 
 
 def _incomplete(summary: RunSummary) -> str:
