@@ -13,6 +13,7 @@ from scored_runs import scored
 from harness import schema
 from harness.decide import Thresholds, decide_run
 from harness.errors import Exit
+from harness.intervals import mean_interval
 from harness.run_report import RunReport, ThresholdResult
 from harness.summarize import summarize
 
@@ -93,6 +94,16 @@ def test_what_would_help_is_said(outcomes: list[list[float]], advice: str) -> No
     assert advice in result.certainty.advice
 
 
+def test_every_trial_counts_once_however_they_are_spread_over_scenarios() -> None:
+    outcomes = [[0.9, 0.8, 1.0, 0.9], [0.2], [0.5, 0.7], [0.6]] * 4
+    (result,) = decided(outcomes, min_mean=0.5, confidence=0.95)[1]
+    means = [sum(row) / len(row) for row in outcomes]
+    wanted = mean_interval(means, weights=[len(row) for row in outcomes])
+    assert result.certainty is not None
+    assert (result.certainty.low, result.certainty.high) == pytest.approx((wanted.low, wanted.high), abs=1e-6)
+    assert result.actual == pytest.approx(wanted.estimate, abs=1e-6)
+
+
 def suite(scenarios: int = 12, seeds: int = 4) -> None:
     scores = [[(0.5, 1.0, 0.75, 1.0)[(i + j) % 4] for j in range(seeds)] for i in range(scenarios)]
     write(Path("s.json"), *(scored(f"s{i}", row) for i, row in enumerate(scores)))
@@ -161,6 +172,15 @@ def test_with_a_confidence_early_looks_decide() -> None:
     assert synthesis("eval", "s.json", *options, "--out", "again", cwd=HERE).returncode == 0
     again = report_of(Path("again"))
     assert again["thresholds"] == report["thresholds"]
+
+
+def test_what_early_looks_used_up_is_missing_at_the_end() -> None:
+    suite()
+    options = ("--min-mean", "0.8", "--confidence", "0.95")
+    assert synthesis("eval", "s.json", *options, "--stop", "decided", "--out", "r", cwd=HERE).returncode == 3
+    assert synthesis("eval", "s.json", *options, "--out", "whole", cwd=HERE).returncode == 3
+    levels = [report_of(Path(run))["thresholds"][0]["certainty"]["level"] for run in ("r", "whole")]
+    assert levels == [0.975, 0.95]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scored_rows import Outcome, Suite
 
 from harness.decide import Decision, Thresholds, decide_run
 from harness.errors import Exit
-from harness.looks import plan_looks
+from harness.looks import Look, at_look, plan_looks
 from harness.plan import Trial
 from harness.stopping import StopRule, in_rounds
 from harness.summarize import ScenarioScores, summarize
@@ -103,6 +103,26 @@ def test_a_mean_at_the_line_to_the_last_place_is_not_decided_too_soon(rest: Outc
         suite = Suite([[1.0, 0.0, 0.0, rest]])
         wanted = Thresholds(min_mean=line, min_scenario_mean=line)
         assert stopped(suite, wanted)[0].exit == full_decision(suite, wanted).exit
+
+
+def test_a_scenario_that_is_through_is_judged_as_the_report_will() -> None:
+    """One millionth short is short, and known as soon as the scenario has no trial left."""
+    suite = Suite([[0.499999], [1.0, 1.0, 1.0]])
+    decision, ran = stopped(suite, Thresholds(min_scenario_mean=0.5))
+    assert (decision.exit, ran) == (Exit.THRESHOLD, 1)
+
+
+def test_a_scenario_that_never_applied_keeps_nothing_open() -> None:
+    decision, ran = stopped(Suite([[None], [1.0] * 8]), Thresholds(min_scenario_mean=0.2))
+    assert (decision.exit, ran) == (Exit.HOLDS, 3)
+
+
+def test_a_look_sees_its_own_seeds_only() -> None:
+    """What ran ahead did so by the clock, and a decision must not depend on that."""
+    suite = Suite([[1.0, 0.5, 0.0], [0.75, 0.25, 0.0]])
+    seen = at_look(suite.all_rows(), Look(2, 0.95))
+    assert [row.scores for row in seen] == [[1.0, 0.5], [0.75, 0.25]]
+    assert [row.planned for row in seen] == [(1, 2, 3)] * 2
 
 
 def test_an_error_of_a_started_trial_counts_and_decides() -> None:
