@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 
 from harness.decide import Decision, RunOutcome, Thresholds, decide_run
+from harness.repeats import by_k, is_flaky, pass_all_k, pass_at_k, passes
 from harness.report import replace_file
 from harness.run_report import (
     RunReport,
@@ -124,6 +125,10 @@ def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
         scored=len(scores),
         errors=row.errors,
         not_run=len(row.planned) - len(row.trials),
+        passed=passes(scores),
+        pass_at_k=by_k(scores, pass_at_k),
+        pass_all_k=by_k(scores, pass_all_k),
+        flaky=is_flaky(scores),
         usage=total(trial.usage for trial in row.trials),
         judge_usage=total(trial.judge_usage for trial in row.trials),
         dimensions=summaries(added(trial.figures for trial in row.trials)),

@@ -1,6 +1,6 @@
 """A scenario over its seeds: would one of k trials pass, would all, and does it pass only sometimes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb
 
 KS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -25,3 +25,9 @@ def passes(scores: Sequence[float]) -> int:
 def is_flaky(scores: Sequence[float]) -> bool:
     """Whether it passed under some seeds and not under others."""
     return 0 < passes(scores) < len(scores)
+
+
+def by_k(scores: Sequence[float], chance: Callable[[int, int, int], float]) -> dict[str, float]:
+    """For every k of which there are enough trials; a key of JSON is text."""
+    trials, passed = len(scores), passes(scores)
+    return {str(k): round(chance(trials, passed, k), 6) for k in KS if k <= trials}

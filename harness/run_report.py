@@ -68,6 +68,12 @@ class ScenarioReport(Record):
     scored: int
     errors: int
     not_run: int
+    passed: int = Field(default=0, description="trials that reached every point")
+    pass_at_k: dict[str, float] = Field(
+        default={}, description="by k, the chance that one of k of these trials reaches every point"
+    )
+    pass_all_k: dict[str, float] = Field(default={}, description="by k, the chance that all of k do: pass^k")
+    flaky: bool = Field(default=False, description="some trials reached every point and some did not")
     usage: Usage | None = None
     judge_usage: Usage | None = None
     dimensions: dict[str, DimensionSummary] = Field(default={})
@@ -89,6 +95,7 @@ class RunSummary(Record):
     stdev: float | None
     worst_scenario: str | None
     worst_scenario_mean: float | None
+    flaky: tuple[str, ...] = Field(default=(), description="scenarios that passed under some seeds only")
     complete: bool
     stopped: StopReason | None
     usage: Usage | None = None

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.repeats import is_flaky, passes
 from harness.run_report import RunSummary, StopReason
 from harness.scenario import Scenario
 from harness.score import ScoredTrial
@@ -69,7 +70,7 @@ def summarize(
         scenarios=len(rows),
         trials=planned,
         scored=len(scores),
-        passed=sum(score == 1 for score in scores),
+        passed=passes(scores),
         not_applicable=sum(trial.status == "not_applicable" for trial in trials),
         errors=errors,
         not_run=planned - len(trials),
@@ -78,6 +79,7 @@ def summarize(
         stdev=stdev(scores),
         worst_scenario=lowest[1] if lowest else None,
         worst_scenario_mean=lowest[0] if lowest else None,
+        flaky=tuple(row.scenario.name for row in rows if is_flaky(row.scores)),
         complete=errors == 0 and (planned == len(trials) or stopped == "decided"),
         stopped=None if stopped == "decided" and planned == len(trials) else stopped,
         usage=total([*(trial.usage for trial in trials), unscored]),
