@@ -58,16 +58,32 @@ class _Summary(ReportPart):
     errors: int
     not_run: int
     mean: float | None
+    worst: float | None
 
 
-class _Whole(ReportPart):
+class _Threshold(ReportPart):
+    """What a run was held to."""
+
+    name: str
+    required: float
+
+
+class _Timing(ReportPart):
+    """When it was run."""
+
+    started: str
+
+
+class WholeReport(ReportPart):
     """Everything of a report but its scenarios."""
 
     kind: Literal["run"]
     schema_version: Literal["1"]
     summary: _Summary
     exit_code: int
+    thresholds: tuple[_Threshold, ...]
     stamp: RunStamp
+    timing: _Timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +109,8 @@ class ComparedRun:
     side: ComparedSide
     stamp: RunStamp
     scenarios: dict[str, ScenarioFigures]
+    thresholds: dict[str, float]
+    started: str
 
     @property
     def report(self) -> Path:
@@ -118,7 +136,7 @@ def find_run(name: str, baselines: Path = Path(BASELINES)) -> Path:
 
 def read_compared(name: str, report: Path) -> ComparedRun:
     """Read one side; what is damaged, foreign or without any score is refused."""
-    whole = _read_whole(report)
+    whole = read_whole(report)
     scenarios: dict[str, ScenarioFigures] = {}
     for part in read_scenarios(report, _Scenario):
         if part.name in scenarios:
@@ -143,13 +161,15 @@ def read_compared(name: str, report: Path) -> ComparedRun:
         mean=summary.mean,
         accepted=whole.exit_code != Exit.FATAL,
     )
-    return ComparedRun(side, whole.stamp, scenarios)
+    thresholds = {threshold.name: threshold.required for threshold in whole.thresholds}
+    return ComparedRun(side, whole.stamp, scenarios, thresholds, whole.timing.started)
 
 
-def _read_whole(report: Path) -> _Whole:
+def read_whole(report: Path) -> WholeReport:
+    """Everything but the scenarios; raises for what is damaged, or no report of a run."""
     try:
         found = b"".join(_without_scenarios(report))
-        return _Whole.model_validate(orjson.loads(found))
+        return WholeReport.model_validate(orjson.loads(found))
     except OSError as error:
         fix = "check the file"
         raise SynthesisError(f"cannot be read: {error.strerror}", where=str(report), fix=fix) from error

@@ -32,3 +32,15 @@ def scenarios_needed(drop: float, within: float, seeds: int, level: float = 0.95
     while number < _MOST_SCENARIOS and detectable(math.sqrt(variance / number), number - 1, level) > drop:
         number += max(1, number // 200)
     return number
+
+
+def detectable_drop(within: float, scenarios: int, seeds: float, level: float = 0.95) -> float | None:
+    """The smallest mean drop that two runs of this size find; null where the scenarios are too few for any.
+
+    As above, a drop is taken to vary between scenarios by as much as its size.
+    """
+    if scenarios < 2:
+        return None
+    reach = detectable(1.0, scenarios - 1, level)
+    left = 1 - reach**2 / scenarios
+    return reach * math.sqrt(2 * within / seeds / scenarios / left) if left > 0 else None
