@@ -60,6 +60,11 @@ def test_power_says_what_two_runs_like_this_can_show() -> None:
     assert needed[0.01, 5] > needed[0.02, 5] > needed[0.05, 5] > needed[0.05, 10]
 
 
+def test_the_mean_of_power_is_over_all_trials() -> None:
+    make_run(Path("r"), scored("a", [1, 1, 1, 0.5]), scored("b", [0]), scored("c", [0.5, 0.75]))
+    assert figures("power", "r")["mean"] == pytest.approx(4.75 / 7, abs=1e-6)
+
+
 def test_power_in_words() -> None:
     chance_run("r")
     done = synthesis("power", "r", cwd=HERE)
@@ -117,6 +122,15 @@ def test_several_runs_are_pooled_and_their_own_verdicts_shown() -> None:
     assert (by_mean["observed_runs"], by_mean["observed_reached"]) == (3, held)
     assert len(found["means"]) == 3
     assert by_worst["name"] == "--min-worst"
+
+
+def test_what_differs_between_runs_counts_as_chance_too() -> None:
+    make_run(Path("r1"), scored("a", [1, 1]), scored("b", [1, 1]))
+    make_run(Path("r2"), scored("a", [0.5, 0.5]), scored("b", [1, 1]))
+    assert figures("aa", "r1")["flaky"] == []
+    found = figures("aa", "r1", "r2")
+    assert found["flaky"] == ["a"]
+    assert found["mean_deviation"] > 0
 
 
 def test_the_thresholds_of_the_run_itself_are_asked_about() -> None:
