@@ -34,11 +34,23 @@ class _Criterion(ReportPart):
     hits: tuple[_Hit, ...]
 
 
-class _Trial(ReportPart):
+class _NamedTrial(ReportPart):
+    """Where its transcript lies."""
+
+    transcript: str
+
+
+class _NamedScenario(ReportPart):
+    """One scenario and its transcripts."""
+
+    name: str
+    trials: tuple[_NamedTrial, ...]
+
+
+class _Trial(_NamedTrial):
     """One trial."""
 
     seed: int
-    transcript: str
     score: float | None = Field(allow_inf_nan=False)
     criteria: tuple[_Criterion, ...]
 
@@ -58,18 +70,19 @@ def worst_drops(
     names = [name for _, name in lost]
     if not names:
         return
-    before, after = _trials(base, names), _trials(head, names)
+    seeds = {name: _worst_seeds(base.scenarios[name].scores, head.scenarios[name].scores) for name in names}
+    before = _trials(base, {name: found[0] for name, found in seeds.items()})
+    after = _trials(head, {name: found[1] for name, found in seeds.items()})
     for name in names:
-        seeds = _worst_seeds(base.scenarios[name].scores, head.scenarios[name].scores)
-        yield _drop(name, (base, before[name][seeds[0]]), (head, after[name][seeds[1]]))
+        yield _drop(name, (base, before[name]), (head, after[name]))
 
 
-def _trials(run: ComparedRun, names: Sequence[str]) -> dict[str, dict[int, _Trial]]:
-    wanted = set(names)
+def _trials(run: ComparedRun, seeds: Mapping[str, int]) -> dict[str, _Trial]:
+    """One trial of each scenario that is wanted; the rest of a large report is not kept."""
     return {
-        part.name: {trial.seed: trial for trial in part.trials}
+        part.name: next(trial for trial in part.trials if trial.seed == seeds[part.name])
         for part in read_scenarios(run.report, _Scenario)
-        if part.name in wanted
+        if part.name in seeds
     }
 
 
@@ -115,7 +128,7 @@ def _hits(criterion: _Criterion) -> tuple[str, ...]:
     return tuple(f'"{hit.text}" ({hit.rule})' for hit in criterion.hits)
 
 
-def _transcript(run: ComparedRun, trial: _Trial) -> Transcript | None:
+def _transcript(run: ComparedRun, trial: _NamedTrial) -> Transcript | None:
     """Null where it is not there: a report alone can be compared, it only shows less."""
     folder = run.place.path
     path = folder / trial.transcript
@@ -157,10 +170,11 @@ def _prompts(run: ComparedRun, names: Sequence[str]) -> dict[str, str | None]:
     if not names:
         return {}
     found: dict[str, str | None] = dict.fromkeys(names)
-    for name, trials in _trials(run, names).items():
-        transcripts = (_transcript(run, trial) for trial in trials.values())
-        first = next((transcript for transcript in transcripts if transcript is not None), None)
-        found[name] = None if first is None else _prompt(first)
+    for part in read_scenarios(run.report, _NamedScenario):
+        if part.name in found:
+            transcripts = (_transcript(run, trial) for trial in part.trials)
+            first = next((transcript for transcript in transcripts if transcript is not None), None)
+            found[part.name] = None if first is None else _prompt(first)
     return found
 
 

@@ -169,6 +169,15 @@ def test_limits_of_the_comparison_count_beside_thresholds(saved: Path, options: 
     assert synthesis("eval", "new.json", "--baseline", "main", *options, cwd=HERE).returncode == code
 
 
+def test_quiet_says_only_what_went_wrong(saved: Path) -> None:
+    lower()
+    done = synthesis("eval", "new.json", "--baseline", "main", "-q", cwd=HERE)
+    assert (done.returncode, done.stdout) == (0, "")
+    done = synthesis("eval", "new.json", "--baseline", "main", "-q", "--max-drop", "0.1", cwd=HERE)
+    assert done.returncode == 2
+    assert "max drop 0.1 FAILED" in done.stdout
+
+
 def test_json_of_eval_stays_the_report_alone(saved: Path) -> None:
     lower()
     done = synthesis("eval", "new.json", "--baseline", "main", "--fail-on-regression", "--json", cwd=HERE)

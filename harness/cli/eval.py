@@ -199,17 +199,17 @@ def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: b
         with lasting_stdout():
             again = request.again(outcome.report.parent)
             run_summary.render(outcome, console(color=color), again)
-    return outranking(outcome.decision.exit, _told(comparison, color=color, quiet=quiet or json))
+    return outranking(outcome.decision.exit, _told(comparison, color=color, quiet=quiet, json=json))
 
 
-def _told(comparison: "CompareReport | None", *, color: bool, quiet: bool) -> int:
-    """Show a comparison unless nobody asked; gives its exit code."""
+def _told(comparison: "CompareReport | None", *, color: bool, quiet: bool, json: bool) -> int:
+    """Show a comparison as its run is shown; gives its exit code."""
     from harness.console import console, lasting_stdout
     from harness.renderers import compare_summary
 
     if comparison is None:
         return 0
-    if not quiet:
+    if not json and (not quiet or comparison.exit_code):
         with lasting_stdout():
             compare_summary.render(comparison, console(color=color))
     return comparison.exit_code
