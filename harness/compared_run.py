@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from harness.compare_report import ComparedSide
 from harness.errors import Exit, SynthesisError
@@ -28,8 +28,14 @@ class _Criterion(ReportPart):
     """One criterion on one trial."""
 
     name: str
-    score: float | None = Field(allow_inf_nan=False)
+    score: float | None = Field(ge=0, allow_inf_nan=False)
     max_score: float = Field(gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _within_its_points(self) -> "_Criterion":
+        if self.score is not None and self.score > self.max_score:
+            raise ValueError(f"{self.score:g} points of {self.max_score:g}")
+        return self
 
 
 class _Trial(ReportPart):

@@ -355,6 +355,7 @@ def set_in(report: Path, value: object, *path: Any) -> None:
 
 
 SCORE = ("scenarios", 0, "trials", 0, "score")
+POINTS_OF_ONE = ("scenarios", 0, "trials", 0, "criteria", 0, "score")
 
 
 @pytest.mark.parametrize(
@@ -370,6 +371,8 @@ SCORE = ("scenarios", 0, "trials", 0, "score")
         (lambda report: set_in(report, 1.5, *SCORE), "not a run report: Input should be less than or equal"),
         (lambda report: set_in(report, "x", *SCORE), "not a run report"),
         (lambda report: set_in(report, None, *SCORE), "nothing in this run has a score"),
+        (lambda report: set_in(report, -5, *POINTS_OF_ONE), "not a run report: Input should be greater"),
+        (lambda report: set_in(report, 7, *POINTS_OF_ONE), "7 points of 1"),
         (lambda report: set_in(report, [], "scenarios"), "nothing in this run has a score"),
         (lambda report: report.unlink(), "base: there is no report here"),
     ],

@@ -160,6 +160,17 @@ def test_a_run_that_fails_early_says_so_with_exit_code_two() -> None:
     assert "decided early: 47 of 48 trials were not needed" in done.stdout
 
 
+def test_an_error_ends_it_as_incomplete_and_going_on_is_offered() -> None:
+    write(Path("s.json"), scored("a", [1] * 4, prompt=["hi", "and?"]), scored("b", [1] * 4))
+    options = ("--min-mean", "0.9", "--stop", "decided", "--jobs", "1")
+    done = synthesis("eval", "s.json", *options, "--out", "r", cwd=HERE)
+    assert done.returncode == 1
+    assert "INCOMPLETE: 1 trial ended in an error, 7 were not run" in done.stdout
+    assert "decided early" not in done.stdout
+    assert "--stop decided" in done.stdout.split("next: ")[1]
+    assert report_of(Path("r"))["summary"]["complete"] is False
+
+
 def test_with_a_confidence_early_looks_decide() -> None:
     suite(scenarios=16)
     options = ("--min-mean", "0.4", "--confidence", "0.95", "--stop", "decided", "--jobs", "1")

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from harness.holm import holm
+from harness.intervals import DIFFERENCES, mean_interval
 from harness.permutation import DRAWS, sign_flip
 
 SAMPLES = [
@@ -115,3 +116,17 @@ def test_holm_rejects_what_the_step_down_rule_rejects() -> None:
                 break
             rejected.add(index)
         assert {index for index, p in enumerate(holm(ps)) if p <= 0.05} == rejected
+
+
+@pytest.mark.parametrize("scenarios", [6, 12, 18])
+def test_mean_and_criteria_together_raise_few_false_alarms(scenarios: int) -> None:
+    """What `--fail-on-regression` asks, with four criteria and nothing changed: under 5 %."""
+    source = np.random.default_rng(21)
+    chance = source.beta(5, 1, (500, 4, scenarios))
+    rows = (source.binomial(3, chance) - source.binomial(3, chance)) / 3
+    alarms = 0
+    for criteria in rows:
+        corrected = holm([sign_flip(row).p for row in criteria.tolist()])
+        worse = any(p <= 0.05 and row.mean() < 0 for p, row in zip(corrected, criteria, strict=True))
+        alarms += worse or mean_interval(criteria.mean(axis=0).tolist(), DIFFERENCES).high < 0
+    assert alarms / len(rows) < 0.05

@@ -61,7 +61,7 @@ def _print_decision(outcome: RunOutcome, console: "Console") -> None:
         style = "green" if result.held else "red" if result.failed else "yellow"
         for line in threshold_lines(result):
             console.print(line, style=style)
-    if outcome.summary.stopped == "decided":
+    if outcome.summary.stopped == "decided" and outcome.decision.exit != Exit.FATAL:
         were = "was" if outcome.summary.not_run == 1 else "were"
         saved = f"{outcome.summary.not_run} of {counted(outcome.summary.trials, 'trial')} {were} not needed"
         console.print(f"decided early: {saved}")
