@@ -30,6 +30,15 @@ def share(text: str, option: str) -> float:
     return value
 
 
+def confidence(text: str, option: str) -> float:
+    """A level of confidence: a number above 0.5 and below 1."""
+    value = share(text, option)
+    if not 0.5 < value < 1:
+        what = f'"{shown(text)}" is not a level between 0.5 and 1'
+        raise SynthesisError(what, where=option, fix=f"write for example {option} 0.95")
+    return value
+
+
 def seconds(text: str, option: str) -> float:
     """A number of seconds above 0."""
     try:

@@ -8,8 +8,17 @@ from pathlib import Path
 import orjson
 
 from harness.decide import Decision, RunOutcome, Thresholds, decide_run
+from harness.repeats import by_k, is_flaky, pass_all_k, pass_at_k, passes
 from harness.report import replace_file
-from harness.run_report import RunReport, RunStamp, RunSummary, RunTiming, ScenarioReport, StopReason
+from harness.run_report import (
+    RunReport,
+    RunStamp,
+    RunSummary,
+    RunTiming,
+    ScenarioReport,
+    StopReason,
+    ThresholdResult,
+)
 from harness.scenario import Scenario
 from harness.secrets import Redactor
 from harness.settings import CheckSettings
@@ -47,12 +56,13 @@ class Conclusion:
     stopped: StopReason | None = None
     unscored: Usage | None = None
     redactor: Redactor = Redactor()
+    settled: tuple[ThresholdResult, ...] | None = None
 
 
 def conclude(rows: list[ScenarioScores], conclusion: Conclusion) -> RunOutcome:
     """Sum up, decide, write the report whole."""
     summary = summarize(rows, conclusion.stopped, conclusion.unscored)
-    decision = decide_run(summary, rows, conclusion.thresholds)
+    decision = decide_run(summary, rows, conclusion.thresholds, conclusion.settled)
     replace_file(conclusion.target, encode_report(summary, decision, rows, conclusion))
     return RunOutcome(summary, decision, rows, conclusion.target)
 
@@ -116,6 +126,10 @@ def _encode_scenario(row: ScenarioScores, redactor: Redactor) -> bytes:
         scored=len(scores),
         errors=row.errors,
         not_run=len(row.planned) - len(row.trials),
+        passed=passes(scores),
+        pass_at_k=by_k(scores, pass_at_k),
+        pass_all_k=by_k(scores, pass_all_k),
+        flaky=is_flaky(scores),
         usage=total(trial.usage for trial in row.trials),
         judge_usage=total(trial.judge_usage for trial in row.trials),
         dimensions=summaries(added(trial.figures for trial in row.trials)),

@@ -17,6 +17,7 @@ from harness.run_report import RunTiming
 from harness.score import ScoredTrial, Scoring, judge_and_score
 from harness.settings import CheckSettings
 from harness.spending import Prices, Usage, total, usage_of
+from harness.stopping import StopRule, in_rounds
 from harness.summarize import ScenarioScores
 from harness.transcript import Transcript, read_transcript
 from harness.workers import Stop, work_off
@@ -35,6 +36,7 @@ class EvaluationOptions:
     keep_workspaces: KeepWorkspaces = "always"
     fail_fast: bool = False
     resume: bool = False
+    stop_decided: bool = False
     prices: Prices = field(default_factory=dict)
 
     @property
@@ -82,6 +84,9 @@ class Evaluation:
         self._first: float | None = None
         self._unscored: Usage | None = None
         self.options.run.models.ended = self.stop.ask
+        self._rule = (
+            StopRule(self.plan, self.options.thresholds, self.rows) if self.options.stop_decided else None
+        )
         self.under_way = False
         """Whether trials can have been run; before that there is nothing to report."""
 
@@ -90,6 +95,8 @@ class Evaluation:
         self.display.planned(self.plan)
         try:
             waiting = await self._go_on() if self.options.resume else self.plan.trials()
+            if self._rule is not None:
+                waiting = in_rounds(self.plan, waiting)
             self.under_way = True
             await self.run_trials(waiting)
         finally:
@@ -159,8 +166,14 @@ class Evaluation:
         judging = options.judging(trial)
         scored = await judge_and_score(transcript, trial.scenario.criteria, judging, options.scoring, path)
         if scored is not None:
-            self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
+            self.note_score(trial, scored)
         return scored
+
+    def note_score(self, trial: Trial, scored: ScoredTrial) -> None:
+        """Keep a score; where that decides the run, nothing more is started."""
+        self._scores.setdefault(trial.scenario.slug, {})[trial.seed] = scored
+        if self._rule is not None and self.stop.reason is None and self._rule.decided_by(trial, scored):
+            self.stop.ask("decided")
 
     def _is_final_failure(self, scored: ScoredTrial) -> bool:
         """An error, or a trial that alone breaks --min-worst."""
@@ -199,11 +212,12 @@ class Evaluation:
         stamp = make_stamp(self.plan.scenarios, self.options.settings)
         conclusion = Conclusion(
             target,
-            self.options.thresholds,
+            self._rule.thresholds if self._rule else self.options.thresholds,
             stamp,
             timing,
             self.stop.reason,
             self._unscored,
             self.options.run.models.redactor,
+            self._rule.settled if self._rule else None,
         )
         return conclude(self.rows(), conclusion)

@@ -8,10 +8,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import cast
 
-from harness.arguments import one_of, seconds, share, whole_number
+from harness.arguments import confidence, one_of, seconds, share, whole_number
+from harness.baseline_arguments import BaselineArguments
+from harness.compare_report import CompareReport
 from harness.conclude import make_stamp
 from harness.console import counted
-from harness.decide import Thresholds
+from harness.decide import RunOutcome, Thresholds
 from harness.engine import LOCAL
 from harness.errors import SynthesisError
 from harness.evaluate import EvaluationOptions, KeepWorkspaces
@@ -29,8 +31,8 @@ from harness.scenario import Scenario
 from harness.settings import MOST_JOBS, EvalSettings, Settings, find_settings
 
 _REPEATED = (
-    "seeds", "scenarios", "tags", "min_mean", "min_worst", "min_scenario_mean", "max_errors", "jobs",
-    "engine", "timeout", "keep_workspaces", "recursive", "data_only", "fail_fast",
+    "seeds", "scenarios", "tags", "min_mean", "min_worst", "min_scenario_mean", "max_errors", "confidence",
+    "stop", "jobs", "engine", "timeout", "keep_workspaces", "recursive", "data_only", "fail_fast",
 )  # fmt: skip
 """Options that going on with a run needs again."""
 
@@ -47,6 +49,8 @@ class EvaluationRequest:
     min_worst: str | None = None
     min_scenario_mean: str | None = None
     max_errors: str | None = None
+    confidence: str | None = None
+    stop: str | None = None
     jobs: str | None = None
     engine: str | None = None
     timeout: str | None = None
@@ -57,6 +61,7 @@ class EvaluationRequest:
     data_only: bool = False
     fail_fast: bool = False
     models: ModelArguments = ModelArguments()
+    baseline: BaselineArguments = BaselineArguments()
 
     def resolve(self, warn: Callable[[str], None], *, offline: bool = False) -> "ResolvedEvaluation":
         """Everything checked, nothing written yet; `offline` where nothing is to be run."""
@@ -66,6 +71,8 @@ class EvaluationRequest:
         thresholds = self.thresholds(settings.eval)
         jobs = settings.eval.jobs if self.jobs is None else _jobs(self.jobs)
         timeout = settings.eval.timeout if self.timeout is None else seconds(self.timeout, "--timeout")
+        if self.stop is not None:
+            one_of(self.stop, "--stop", ("decided",))
         keep = self._keep(settings.eval)
         engine = self._engine(settings.eval)
         seeds = self._seeds(settings.eval)
@@ -87,13 +94,20 @@ class EvaluationRequest:
         notes = tuple(self._notes(plan, settings.eval))
         jobs = min(jobs, plan.size)
         models = self.models.models(settings, os.environ, jobs)
+        self.baseline.check(plan, settings.check, models.redactor)
         return ResolvedEvaluation(self, plan, settings, thresholds, models, timeout, keep, engine, notes)
 
     def again(self, folder: Path) -> str:
         """What to type to go on with the run in this folder: everything as it was typed."""
-        named = {name: getattr(self, name) for name in _REPEATED} | vars(self.models)
+        named = {name: getattr(self, name) for name in _REPEATED} | vars(self.models) | vars(self.baseline)
         options = [part for name, value in named.items() for part in _typed(name, value)]
         return shlex.join(["synthesis", "eval", *self.paths, *options, "--resume", str(folder)])
+
+    def compare(self, outcome: RunOutcome, warn: Callable[[str], None]) -> CompareReport | None:
+        """The run with its baseline; null where there is none, or where the run has no score to compare."""
+        if not outcome.summary.scored:
+            return None
+        return self.baseline.compare(outcome.report.parent, warn, data_only=self.data_only)
 
     def _load(self, defaults: EvalSettings, options: LoadOptions) -> list[Scenario]:
         if self.resume is None or self.paths:
@@ -129,7 +143,7 @@ class EvaluationRequest:
 
     def thresholds(self, defaults: EvalSettings) -> Thresholds:
         """Checked before anything runs."""
-        return Thresholds(
+        found = Thresholds(
             min_mean=_share(self.min_mean, "--min-mean", defaults.min_mean),
             min_worst=_share(self.min_worst, "--min-worst", defaults.min_worst),
             min_scenario_mean=_share(
@@ -138,7 +152,16 @@ class EvaluationRequest:
             max_errors=defaults.max_errors
             if self.max_errors is None
             else whole_number(self.max_errors, "--max-errors"),
+            confidence=defaults.confidence
+            if self.confidence is None
+            else confidence(self.confidence, "--confidence"),
         )
+        needs = {"--confidence": self.confidence, "--stop": self.stop}
+        idle = next((name for name, value in needs.items() if value is not None), None)
+        if idle is not None and not found.asked:
+            what = "there is no threshold to decide about"
+            raise SynthesisError(what, where=idle, fix="give one, for example --min-mean 0.85")
+        return found
 
     def _seeds(self, defaults: EvalSettings) -> Seeds:
         given = None if self.seeds is None else parse_seeds(self.seeds)
@@ -207,6 +230,7 @@ class ResolvedEvaluation:
             keep_workspaces=self.keep,
             fail_fast=self.request.fail_fast,
             resume=self.request.resume is not None,
+            stop_decided=self.request.stop is not None,
             prices=self.settings.prices,
         )
 

@@ -82,16 +82,16 @@ def _is_as_written(file: BinaryIO) -> bool:
 
 def _scenario_texts(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Scenarios and trials each begin a line, and no line break is inside one."""
-    text = b""
+    text: list[bytes] = []
     for line in lines:
         begins, over = line.startswith(b'{"name":'), line == b"],\n"
         if text and (begins or over):
-            yield text.rstrip(b",\n")
-            text = b""
+            yield b"".join(text).rstrip(b",\n")
+            text = []
         if over:
             return
-        text += line
-    yield text  # the list was cut off, and so is this
+        text.append(line)
+    yield b"".join(text)  # the list was cut off, and so is this
 
 
 def find_scenario_file(place: RunDirectory, file: str) -> Path:

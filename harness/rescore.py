@@ -53,7 +53,8 @@ class Recorded(Subject):
 
     def system_prompt(self, system: str | None) -> str | None:
         """As the agent that was recorded had it."""
-        own = self.recorded.get("identity", {}).get("system_prompt")
+        identity = self.recorded.get("identity")
+        own = identity.get("system_prompt") if isinstance(identity, dict) else None
         return "\n\n".join(part for part in (own, system) if part) or None
 
     def open(self, context: Context) -> Session:

@@ -9,7 +9,7 @@ from harness.spending import Usage
 from harness.transcript import Json, SandboxLevel
 
 TrialStatus = Literal["scored", "not_applicable", "error"]
-StopReason = Literal["interrupted", "fail-fast", "max-cost", "max-tokens", "model"]
+StopReason = Literal["interrupted", "fail-fast", "max-cost", "max-tokens", "model", "decided"]
 
 
 class CriterionScore(Record):
@@ -68,6 +68,12 @@ class ScenarioReport(Record):
     scored: int
     errors: int
     not_run: int
+    passed: int = Field(default=0, description="trials that reached every point")
+    pass_at_k: dict[str, float] = Field(
+        default={}, description="by k, the chance that one of k of these trials reaches every point"
+    )
+    pass_all_k: dict[str, float] = Field(default={}, description="by k, the chance that all of k do: pass^k")
+    flaky: bool = Field(default=False, description="some trials reached every point and some did not")
     usage: Usage | None = None
     judge_usage: Usage | None = None
     dimensions: dict[str, DimensionSummary] = Field(default={})
@@ -89,6 +95,7 @@ class RunSummary(Record):
     stdev: float | None
     worst_scenario: str | None
     worst_scenario_mean: float | None
+    flaky: tuple[str, ...] = Field(default=(), description="scenarios that passed under some seeds only")
     complete: bool
     stopped: StopReason | None
     usage: Usage | None = None
@@ -99,6 +106,22 @@ class RunSummary(Record):
     )
 
 
+class Certainty(Record):
+    """How sure a figure is, where a confidence was asked for."""
+
+    low: float
+    high: float
+    level: float = Field(
+        description="of this interval; above what was asked for where there were early looks"
+    )
+    rough: str | None = Field(description="why the interval is only roughly right; null where it is not")
+    detectable: float | None = Field(
+        description="how far below the line is found 4 times in 5; null where it is not known or nothing is"
+    )
+    within_share: float | None = Field(description="the part of the variance that further seeds take away")
+    advice: str = Field(description="whether more scenarios or more seeds would help")
+
+
 class ThresholdResult(Record):
     """One threshold, what it was held to, and who is to blame where it failed."""
 
@@ -107,6 +130,16 @@ class ThresholdResult(Record):
     actual: float | None
     held: bool
     blame: tuple[str, ...]
+    inconclusive: bool = Field(
+        default=False, description="neither held nor failed at the confidence asked for"
+    )
+    not_decided: bool = Field(default=False, description="the run was decided by another threshold before")
+    certainty: Certainty | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Neither held nor left open."""
+        return not (self.held or self.inconclusive or self.not_decided)
 
 
 class TurnStamp(Record):

@@ -96,12 +96,57 @@ def _audit_finding() -> dict[str, Any]:
     return {"$schema": DIALECT, "title": "What failed: one line of an audit's findings", **schema}
 
 
+def _compare() -> dict[str, Any]:
+    from harness.compare_report import CompareReport
+
+    schema = CompareReport.model_json_schema(mode="serialization")
+    schema["title"] = "What synthesis compare writes"
+    return {"$schema": DIALECT, **schema}
+
+
+def _power() -> dict[str, Any]:
+    from harness.power_report import PowerReport
+
+    schema = PowerReport.model_json_schema(mode="serialization")
+    schema["title"] = "What synthesis power prints"
+    return {"$schema": DIALECT, **schema}
+
+
+def _aa() -> dict[str, Any]:
+    from harness.aa_report import AaReport
+
+    schema = AaReport.model_json_schema(mode="serialization")
+    schema["title"] = "What synthesis aa prints"
+    return {"$schema": DIALECT, **schema}
+
+
+def _history() -> dict[str, Any]:
+    from harness.history_report import HistoryReport
+
+    schema = HistoryReport.model_json_schema(mode="serialization")
+    schema["title"] = "What synthesis history prints"
+    return {"$schema": DIALECT, **schema}
+
+
+def _baseline() -> dict[str, Any]:
+    from harness.baselines import Baseline
+
+    schema = Baseline.model_json_schema(mode="serialization")
+    schema["title"] = "What a baseline says about itself: baselines/NAME/baseline.json"
+    return {"$schema": DIALECT, **schema}
+
+
 _MAKERS: dict[str, Callable[[], dict[str, Any]]] = {
+    "aa": _aa,
     "agreement": _agreement,
     "audit": _audit,
     "audit_finding": _audit_finding,
+    "baseline": _baseline,
+    "compare": _compare,
     "eval_case": _case,
     "eval_report": _check_report,
+    "history": _history,
+    "power": _power,
     "rubric": _rubric,
     "run_report": _run_report,
     "scenario": _scenario,

@@ -46,6 +46,7 @@ class EvalSettings(Record):
     min_mean: Share | None = None
     min_worst: Share | None = None
     min_scenario_mean: Share | None = None
+    confidence: float | None = Field(default=None, gt=0.5, lt=1, description="decide thresholds by intervals")
     max_errors: int = Field(default=0, ge=0)
     retries: int = Field(default=5, ge=0, le=20, description="further attempts at one request to a model")
     keep_workspaces: Literal["always", "failed", "never"] = "always"

@@ -115,8 +115,9 @@ class SpreadEvaluation(Evaluation):
         self._unscored = total([self._unscored, done.unscored])
         scenarios = {scenario.slug: scenario for scenario in self.plan.scenarios}
         for slug, scored in done.scores:
-            self._scores.setdefault(slug, {})[scored.seed] = scored
-            self.display.scored(Trial(scenarios[slug], scored.seed), scored)
+            trial = Trial(scenarios[slug], scored.seed)
+            self.note_score(trial, scored)
+            self.display.scored(trial, scored)
         if done.stopped:
             self.stop.ask(done.stopped)
 
@@ -190,7 +191,7 @@ def do_share(errand: Errand, share: Share) -> Done:
         resolved = _resolved_again(errand)
     models = resolved.request.models.models(resolved.settings, os.environ, errand.jobs)
     options = replace(resolved, models=models).options(RunDirectory(Path(errand.run)))
-    evaluation = _ShareEvaluation(_part(resolved.plan, share), replace(options, resume=True))
+    evaluation = _ShareEvaluation(_part(resolved.plan, share), replace(options, resume=True, stop_decided=False))
     asyncio.run(evaluation.run_until_told())
     return evaluation.done()
 

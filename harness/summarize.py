@@ -4,12 +4,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.repeats import is_flaky, passes
 from harness.run_report import RunSummary, StopReason
 from harness.scenario import Scenario
 from harness.score import ScoredTrial
 from harness.spending import Usage, total
 from harness.transcript import weakest
 from harness.turn_figures import added, summaries
+
+SLACK = 6e-7
+"""Figures are rounded to six places; what is exactly at a threshold must not fail for that."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def stdev(scores: Sequence[float]) -> float | None:
 def summarize(
     rows: Sequence[ScenarioScores], stopped: StopReason | None, unscored: Usage | None = None
 ) -> RunSummary:
-    """Over all trials; a run with errors or with trials that never ran is incomplete.
+    """Over all trials; a run with errors or with trials that never ran is incomplete, unless it was decided.
 
     `unscored` is what trials used that were begun and given up.
     """
@@ -66,7 +70,7 @@ def summarize(
         scenarios=len(rows),
         trials=planned,
         scored=len(scores),
-        passed=sum(score == 1 for score in scores),
+        passed=passes(scores),
         not_applicable=sum(trial.status == "not_applicable" for trial in trials),
         errors=errors,
         not_run=planned - len(trials),
@@ -75,8 +79,9 @@ def summarize(
         stdev=stdev(scores),
         worst_scenario=lowest[1] if lowest else None,
         worst_scenario_mean=lowest[0] if lowest else None,
-        complete=errors == 0 and planned == len(trials),
-        stopped=stopped,
+        flaky=tuple(row.scenario.name for row in rows if is_flaky(row.scores)),
+        complete=errors == 0 and (planned == len(trials) or stopped == "decided"),
+        stopped=None if stopped == "decided" and planned == len(trials) else stopped,
         usage=total([*(trial.usage for trial in trials), unscored]),
         judge_usage=total(trial.judge_usage for trial in trials),
         sandbox=weakest(trial.sandbox for trial in trials),

@@ -225,6 +225,7 @@ def test_the_figures(tmp_path: Path) -> None:
         "judge_usage": None,
         "sandbox": None,
         "dimensions": {},
+        "flaky": ("good",),
     }
 
 

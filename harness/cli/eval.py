@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from harness.compare_report import CompareReport
     from harness.decide import RunOutcome
     from harness.evaluate import Evaluation
     from harness.evaluation_request import EvaluationRequest
@@ -37,9 +38,30 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     min_scenario_mean: Annotated[
         Text, typer.Option(metavar="X", help="Exit 2 if any scenario's mean is below.")
     ] = None,
+    confidence: Annotated[
+        Text, typer.Option(metavar="X", help="Decide by intervals of this level; exit 3 if still open.")
+    ] = None,
+    stop: Annotated[
+        Text, typer.Option(metavar="decided", help="Start no trial that cannot change the outcome.")
+    ] = None,
     max_errors: Annotated[
         Text, typer.Option(metavar="N", help="Trials that may end in an error. [default: 0]")
     ] = None,
+    baseline: Annotated[
+        Text, typer.Option(metavar="NAME", help="Compare with a baseline or an earlier run.")
+    ] = None,
+    fail_on_regression: Annotated[
+        bool, typer.Option("--fail-on-regression", help="Exit 2 if it is worse than that beyond chance.")
+    ] = False,
+    max_drop: Annotated[
+        Text, typer.Option(metavar="X", help="Exit 2 if the mean fell by more since then.")
+    ] = None,
+    max_scenario_drop: Annotated[
+        Text, typer.Option(metavar="X", help="Exit 2 if any scenario's mean fell by more.")
+    ] = None,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Score the baseline again where it was not scored alike.")
+    ] = False,
     jobs: Annotated[Text, typer.Option(metavar="N", help="Trials at once. [default: 8]")] = None,
     engine: Annotated[
         Text,
@@ -106,6 +128,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")] = False,
 ) -> int:
     """Run scenarios across seeds, score every trial and hold the scores to thresholds."""
+    from harness.baseline_arguments import BaselineArguments
     from harness.evaluation_request import EvaluationRequest
     from harness.model_arguments import ModelArguments
 
@@ -118,6 +141,8 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         min_worst=min_worst,
         min_scenario_mean=min_scenario_mean,
         max_errors=max_errors,
+        confidence=confidence,
+        stop=stop,
         jobs=jobs,
         engine=engine,
         timeout=timeout,
@@ -127,6 +152,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
         recursive=recursive,
         data_only=data_only,
         fail_fast=fail_fast,
+        baseline=BaselineArguments(baseline, fail_on_regression, max_drop, max_scenario_drop, rescore),
         models=ModelArguments(
             model=model,
             base_url=base_url,
@@ -161,6 +187,7 @@ def _list(request: "EvaluationRequest") -> int:
 
 def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: bool) -> int:
     from harness.console import complain, console, emit, lasting_stdout
+    from harness.decide import outranking
     from harness.live import LiveDisplay
     from harness.renderers import run_summary
     from harness.spread import opened_evaluation
@@ -172,13 +199,27 @@ def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: b
     display = LiveDisplay(quiet=quiet)
     with opened_evaluation(resolved, display) as evaluation:
         outcome = _run(evaluation, display)
+    comparison = request.compare(outcome, complain)
     if json:
         emit(outcome.report.read_text("utf-8").removesuffix("\n"))
     elif not quiet or outcome.decision.exit:
         with lasting_stdout():
             again = request.again(outcome.report.parent)
             run_summary.render(outcome, console(color=color), again)
-    return outcome.decision.exit
+    return outranking(outcome.decision.exit, _told(comparison, color=color, quiet=quiet, json=json))
+
+
+def _told(comparison: "CompareReport | None", *, color: bool, quiet: bool, json: bool) -> int:
+    """Show a comparison as its run is shown; gives its exit code."""
+    from harness.console import console, lasting_stdout
+    from harness.renderers import compare_summary
+
+    if comparison is None:
+        return 0
+    if not json and (not quiet or comparison.exit_code):
+        with lasting_stdout():
+            compare_summary.render(comparison, console(color=color))
+    return comparison.exit_code
 
 
 def _run(evaluation: "Evaluation", display: "LiveDisplay") -> "RunOutcome":

@@ -20,6 +20,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
     min_mean: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
     min_worst: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
     min_scenario_mean: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
+    confidence: Annotated[str | None, typer.Option(metavar="X", help="As for eval.")] = None,
     max_errors: Annotated[str | None, typer.Option(metavar="N", help="As for eval.")] = None,
     judge_model: Annotated[
         str | None,
@@ -56,7 +57,11 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
 
     settings = find_settings(Path.cwd())
     request = EvaluationRequest(
-        min_mean=min_mean, min_worst=min_worst, min_scenario_mean=min_scenario_mean, max_errors=max_errors
+        min_mean=min_mean,
+        min_worst=min_worst,
+        min_scenario_mean=min_scenario_mean,
+        max_errors=max_errors,
+        confidence=confidence,
     )
     arguments = ModelArguments(
         judge_model=judge_model, judge_base_url=judge_base_url, max_cost=max_cost, max_tokens=max_tokens

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from harness.console import counted, one_line, plain
 from harness.decide import RunOutcome
 from harness.errors import Exit
-from harness.run_report import RunSummary, ThresholdResult
+from harness.renderers.threshold_lines import threshold_lines
+from harness.repeats import pass_all_k, pass_at_k, passes
+from harness.run_report import RunSummary
 from harness.score import ScoredTrial
 from harness.spending import Usage
 from harness.summarize import ScenarioScores, mean, stdev, worst
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 SHOWN_SCENARIOS = 50
 SHOWN_TRIALS = 5
 SHOWN_PROMPTS = 3
+SHOWN_FLAKY = 8
+SHOWN_K = 3
 _STOPPED = {
     "model": "no model could be asked",
     "max-cost": "--max-cost is reached",
@@ -34,9 +38,10 @@ def render(outcome: RunOutcome, console: "Console", again: str | None = None) ->
     summary = outcome.summary
     if summary.dimensions:
         console.print(_dimension_table(summary))
+    if summary.flaky:
+        console.print(_flaky(summary.flaky), style="yellow")
     console.print(_headline(summary), style="bold")
-    for result in outcome.decision.thresholds:
-        console.print(_threshold_line(result), style="green" if result.held else "red")
+    _print_decision(outcome, console)
     if summary.not_run == 0 and summary.stopped == "interrupted":
         console.print("interrupted, but every trial had finished")
     if _unfinished(outcome):
@@ -51,6 +56,17 @@ def render(outcome: RunOutcome, console: "Console", again: str | None = None) ->
     console.print(f"next: {_next(outcome, again)}", style="dim")
 
 
+def _print_decision(outcome: RunOutcome, console: "Console") -> None:
+    for result in outcome.decision.thresholds:
+        style = "green" if result.held else "red" if result.failed else "yellow"
+        for line in threshold_lines(result):
+            console.print(line, style=style)
+    if outcome.summary.stopped == "decided" and outcome.decision.exit != Exit.FATAL:
+        were = "was" if outcome.summary.not_run == 1 else "were"
+        saved = f"{outcome.summary.not_run} of {counted(outcome.summary.trials, 'trial')} {were} not needed"
+        console.print(f"decided early: {saved}")
+
+
 def _unfinished(outcome: RunOutcome) -> bool:
     """Whether there is reason to go on with the run: errors that were accepted are none."""
     return not outcome.summary.complete and outcome.decision.exit == Exit.FATAL
@@ -62,7 +78,10 @@ def _table(rows: Sequence[ScenarioScores]) -> "Table":
 
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("scenario", overflow="fold")
-    for heading in ("trials", "mean", "worst", "stdev", "errors"):
+    k = _shown_k(rows)
+    passing = (f"pass@{k}", f"pass^{k}") if k else ()
+    headings = ("trials", "mean", "worst", "stdev", *passing, "errors")
+    for heading in headings:
         table.add_column(heading, justify="right")
     shown = rows
     if len(rows) > SHOWN_SCENARIOS:
@@ -73,11 +92,28 @@ def _table(rows: Sequence[ScenarioScores]) -> "Table":
         style = "red" if row.errors else "yellow" if scores and min(scores) < 1 else ""
         table.add_row(
             one_line(row.scenario.name, 60), f"{len(row.trials)}/{len(row.planned)}", _number(mean(scores)),
-            _number(worst(scores)), _number(stdev(scores)), str(row.errors), style=style,
+            _number(worst(scores)), _number(stdev(scores)), *_passing(scores, k), str(row.errors),
+            style=style,
         )  # fmt: skip
     if len(rows) > SHOWN_SCENARIOS:
-        table.add_row(f"… and {len(rows) - SHOWN_SCENARIOS} more, none worse", *[""] * 5)
+        table.add_row(f"… and {len(rows) - SHOWN_SCENARIOS} more, none worse", *[""] * len(headings))
     return table
+
+
+def _shown_k(rows: Sequence[ScenarioScores]) -> int:
+    """Three, or as many trials as every scenario has; 0 where one alone says nothing about k."""
+    fewest = min((len(row.scores) for row in rows if row.scores), default=0)
+    return min(SHOWN_K, fewest) if fewest > 1 else 0
+
+
+def _passing(scores: Sequence[float], k: int) -> tuple[str, ...]:
+    """The chances that one of k trials passes and that all do."""
+    if not k:
+        return ()
+    if not scores:
+        return ("–", "–")
+    trials, passed = len(scores), passes(scores)
+    return _number(pass_at_k(trials, passed, k)), _number(pass_all_k(trials, passed, k))
 
 
 def _dimension_table(summary: RunSummary) -> "Table":
@@ -127,24 +163,17 @@ def _print_lost(trial: ScoredTrial, console: "Console") -> None:
             console.print(f"    {one_line(criterion.name, 60)} ({cost}): {one_line(criterion.reason)}")
 
 
+def _flaky(names: Sequence[str]) -> str:
+    shown = ", ".join(one_line(name, 40) for name in names[:SHOWN_FLAKY])
+    more = f" and {len(names) - SHOWN_FLAKY} more" if len(names) > SHOWN_FLAKY else ""
+    return f"flaky, passing under some seeds only: {shown}{more}"
+
+
 def _headline(summary: RunSummary) -> str:
     return (
         f"{summary.scored} of {counted(summary.trials, 'trial')} scored: mean {_number(summary.mean)}, "
         f"worst {_number(summary.worst)}; {summary.passed} reached every point"
     )
-
-
-def _threshold_line(result: ThresholdResult) -> str:
-    name = result.name.lstrip("-").replace("-", " ")
-    if result.actual is None:
-        return f"{name}: nothing was scored"
-    if result.held:
-        return f"{name} {result.required:g} holds: {result.actual:.4g}"
-    blame = ", ".join(one_line(scenario, 40) for scenario in result.blame[:5])
-    more = f" and {len(result.blame) - 5} more" if len(result.blame) > 5 else ""
-    short = result.required - result.actual
-    failed = f"{name} {result.required:g} FAILED: {result.actual:.4g}, short by {short:.4g}"
-    return f"{failed}; below it: {blame}{more}"
 
 
 def _incomplete(summary: RunSummary) -> str:

@@ -1,0 +1,60 @@
+"""What `synthesis eval --baseline` was asked for: checked before the run, compared after it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.baselines import read_run
+from harness.comparability import how_scored_now, refuse_different
+from harness.compare_report import CompareReport
+from harness.compare_request import CompareRequest, LimitArguments
+from harness.errors import SynthesisError
+from harness.plan import Plan
+from harness.report import replace_file
+from harness.secrets import Redactor
+from harness.settings import CheckSettings
+
+COMPARISON = "comparison.json"
+
+
+@dataclass(frozen=True)
+class BaselineArguments:
+    """Options as they were typed; None where nothing was."""
+
+    baseline: str | None = None
+    fail_on_regression: bool = False
+    max_drop: str | None = None
+    max_scenario_drop: str | None = None
+    rescore: bool = False
+
+    @property
+    def limits(self) -> LimitArguments:
+        """What the comparison is held to."""
+        return LimitArguments(self.fail_on_regression, self.max_drop, self.max_scenario_drop)
+
+    def check(self, plan: Plan, settings: CheckSettings, redactor: Redactor) -> None:
+        """Before anything runs: a baseline that could not be compared afterwards is an error now."""
+        asked = self.limits.limits()
+        if self.baseline is None:
+            if asked.any or self.rescore:
+                what = "there is nothing to compare with"
+                raise SynthesisError(what, fix="name a baseline or an earlier run: --baseline main")
+            return
+        base = read_run(self.baseline)
+        if not any(scenario.name in base.scenarios for scenario in plan.scenarios):
+            what = "the baseline has none of these scenarios"
+            raise SynthesisError(what, where=self.baseline, fix="name a baseline of the same scenarios")
+        if not self.rescore:
+            now = how_scored_now(plan.scenarios, settings, redactor)
+            refuse_different(base, now, "this run")
+
+    def compare(self, run: Path, warn: Callable[[str], None], *, data_only: bool) -> CompareReport | None:
+        """The finished run with the baseline, written beside its report; null where none was asked for."""
+        if self.baseline is None:
+            return None
+        request = CompareRequest(
+            self.baseline, str(run), self.limits, rescore=self.rescore, data_only=data_only
+        )
+        report = request.compare(warn)
+        replace_file(run / COMPARISON, [report.model_dump_json(indent=2).encode() + b"\n"])
+        return report

@@ -1,0 +1,78 @@
+"""What `synthesis compare` was asked for: two names, limits, and whether to score again first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.arguments import share
+from harness.baselines import read_run
+from harness.comparability import differences, how_scored
+from harness.compare import compare
+from harness.compare_report import CompareReport
+from harness.compared_run import ComparedRun, find_run, read_compared
+from harness.decide import ComparisonLimits
+from harness.errors import SynthesisError
+from harness.load import LoadOptions
+from harness.rescore import RescoreOptions, rescore
+from harness.settings import find_settings
+
+
+@dataclass(frozen=True)
+class LimitArguments:
+    """Limits as they were typed; None where nothing was."""
+
+    fail_on_regression: bool = False
+    max_drop: str | None = None
+    max_scenario_drop: str | None = None
+
+    def limits(self) -> ComparisonLimits:
+        """Checked."""
+        return ComparisonLimits(
+            fail_on_regression=self.fail_on_regression,
+            max_drop=_share(self.max_drop, "--max-drop"),
+            max_scenario_drop=_share(self.max_scenario_drop, "--max-scenario-drop"),
+        )
+
+
+@dataclass(frozen=True)
+class CompareRequest:
+    """Two runs by name; `rescore` scores what is out of date again, offline."""
+
+    base: str
+    head: str
+    limits: LimitArguments = LimitArguments()
+    rescore: bool = False
+    data_only: bool = False
+
+    def inputs(self) -> list[str]:
+        """The files it reads, which nothing may be written over."""
+        return [str(find_run(name)) for name in (self.base, self.head)]
+
+    def compare(self, warn: Callable[[str], None]) -> CompareReport:
+        """Read, score again where that is wanted and needed, compare."""
+        limits = self.limits.limits()
+        base, head = (read_run(name) for name in (self.base, self.head))
+        if self.rescore and differences(how_scored(base), how_scored(head)):
+            base = self._again(base, warn)
+        if self.rescore and differences(how_scored(base), how_scored(head)):
+            head = self._again(head, warn)
+        return compare(base, head, limits)
+
+    def _again(self, run: ComparedRun, warn: Callable[[str], None]) -> ComparedRun:
+        """Today's rubric and checkers over the transcripts of a run; no model is asked."""
+        if not run.place.transcripts.is_dir():
+            fix = "name the folder of the run itself, or save the baseline with its transcripts"
+            raise SynthesisError("no transcripts to score again", where=str(run.place.path), fix=fix)
+        settings = find_settings(Path.cwd())
+        options = RescoreOptions(
+            settings=settings.check,
+            prices=settings.prices,
+            load=LoadOptions(data_only=self.data_only, criteria_only=True, turns=settings.turns, warn=warn),
+        )
+        outcome = rescore(run.place, options)
+        warn(f"{run.side.name} was scored again: {outcome.report}")
+        return read_compared(run.side.name, outcome.report)
+
+
+def _share(text: str | None, option: str) -> float | None:
+    return None if text is None else share(text, option)
