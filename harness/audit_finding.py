@@ -85,7 +85,7 @@ class Side:
         """Without what redaction finds."""
         side = cls(turn, redaction.find(turn.user), redaction.find(turn.assistant))
         if side.changed:
-            side.shown = Turn.model_construct(
+            side.shown = Turn(
                 user=without(turn.user, side.user_details),
                 assistant=without(turn.assistant, side.assistant_details),
             )

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 import orjson
+from pydantic import BaseModel
 
 from harness.errors import SynthesisError
 from harness.records import CheckReport, CheckStamp, CheckSummary, CheckTiming
@@ -59,8 +60,11 @@ def _unwritable(path: Path, error: OSError) -> SynthesisError:
     return SynthesisError(f"cannot be written: {error.strerror}", where=str(path), fix=_ELSEWHERE)
 
 
-def write_report(report: CheckReport, path: str | Path) -> Path:
+def write_report(report: BaseModel, path: str | Path) -> Path:
     """Replace the file in one step, so that nobody ever reads half a report; a link is followed."""
+    if not isinstance(report, CheckReport):
+        text = report.model_dump_json(by_alias=True, indent=2) + "\n"
+        return replace_report(Path(path), [text.encode()])
     encode = msgspec.json.Encoder().encode
     pieces = chain(
         check_report_pieces("results", map(encode, report.results)),

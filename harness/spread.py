@@ -191,7 +191,9 @@ def do_share(errand: Errand, share: Share) -> Done:
         resolved = _resolved_again(errand)
     models = resolved.request.models.models(resolved.settings, os.environ, errand.jobs)
     options = replace(resolved, models=models).options(RunDirectory(Path(errand.run)))
-    evaluation = _ShareEvaluation(_part(resolved.plan, share), replace(options, resume=True, stop_decided=False))
+    evaluation = _ShareEvaluation(
+        _part(resolved.plan, share), replace(options, resume=True, stop_decided=False)
+    )
     asyncio.run(evaluation.run_until_told())
     return evaluation.done()
 
