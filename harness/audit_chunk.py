@@ -5,6 +5,7 @@ A pure function of what is asked for and the part, so that any engine can do it.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from harness.audit_aggregate import MOST_WORST, Aggregate, CheckSums, worst_of
 from harness.audit_finding import Place, Side, encoded, lost_criteria, short, turn_failure, writable
@@ -15,6 +16,8 @@ from harness.importer import Found, PassedOver, Rejected
 from harness.records import Turn
 from harness.redact import Redaction
 
+BATCH = 2000
+"""Rows that are looked at together."""
 _STATUSES = ("passed", "failed", "not_applicable", "error")
 _HELD = {"passed": True, "failed": False, "not_applicable": None, "error": None}
 
@@ -57,8 +60,11 @@ class PartResult:
 def audit_part(config: AuditConfig, part: Part) -> PartResult:
     """Every conversation in it that is asked for, scored."""
     audit = _PartAudit(config, part)
-    for spot, row in _placed(part):
-        audit.take(row, spot)
+    placed = _placed(part)
+    while rows := list(islice(placed, BATCH)):
+        audit.prepare(rows)
+        for spot, row in rows:
+            audit.take(row, spot)
     return audit.result()
 
 
@@ -109,6 +115,12 @@ class _PartAudit:
         self._sums.worst = worst_of(self._sums.worst)
         return PartResult(b"".join(self._findings), b"".join(self._rejects), self._sums)
 
+    def prepare(self, rows: Iterable[tuple[Spot, Found | PassedOver | Rejected]]) -> None:
+        """Let checkers look at all turns that are to be judged, together."""
+        chosen = [row for spot, row in rows if isinstance(row, Found) and self._left_out(row, spot) is None]
+        turns = [turn for row in chosen for turn in row.conversation.turns()]
+        self._rubric.prepare(turns)
+
     def take(self, row: Found | PassedOver | Rejected, spot: Spot) -> None:
         if isinstance(row, Found):
             self._found(row, spot)
@@ -133,12 +145,10 @@ class _PartAudit:
         return self._files[name]
 
     def _found(self, row: Found, spot: Spot) -> None:
-        config, conversation = self._config, row.conversation
-        if config.where and not all(condition.holds(conversation) for condition in config.where):
-            self._count("left_out")
-            return
-        if config.draw is not None and spot.lot(config.draw.seed) > config.draw.cutoff:
-            self._count("not_drawn")
+        conversation = row.conversation
+        reason = self._left_out(row, spot)
+        if reason is not None:
+            self._count(reason)
             return
         turns = conversation.turns()
         self._count("conversations")
@@ -150,6 +160,15 @@ class _PartAudit:
         judged = self._rubric.judge(conversation, turns)
         self._add_turns(judged, conversation.earlier)
         self._record(row, turns, judged)
+
+    def _left_out(self, row: Found, spot: Spot) -> str | None:
+        """Under which name a conversation is counted that is not judged."""
+        config = self._config
+        if config.where and not all(condition.holds(row.conversation) for condition in config.where):
+            return "left_out"
+        if config.draw is not None and spot.lot(config.draw.seed) > config.draw.cutoff:
+            return "not_drawn"
+        return None
 
     def _add_turns(self, judged: Judged, earlier: int) -> None:
         for sums, statuses in zip(self._checks, judged.statuses, strict=True):

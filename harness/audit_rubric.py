@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness import plugins
-from harness.check import check_one
+from harness.check import check_one, prepare_checks
 from harness.conversation import Conversation
 from harness.criterion import CheckerCriterion, CheckerOptions, Criterion, Verdict, select_turns
 from harness.errors import Place, Problems, SynthesisError
@@ -58,6 +59,11 @@ class AuditRubric:
     columns: tuple[Column, ...]
     source: tuple[int | None, ...]
     settings: CheckSettings
+
+    def prepare(self, turns: Sequence[Turn]) -> None:
+        """Look at many turns at once; what a checker raises here it raises again for its turn."""
+        for column in self.columns:
+            guarded(partial(prepare_checks, [column.checker], turns, column.settings))
 
     def check_turn(self, turn: Turn) -> list[Result]:
         """Every column's result; only where one raises, each is put to it by itself."""

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -88,25 +88,33 @@ def _used_before(identity: str, line: int, spot: str) -> SynthesisError:
     return SynthesisError(what, where=f"{spot}:/id", fix="give each case its own id")
 
 
-@cache
 def row_schema(path: str | Path | None) -> "_RowSchema | None":
-    """A schema of the user's own, read once in each process."""
-    return None if path is None else _RowSchema(path)
+    """A schema of the user's own; what was read already is not worked out again."""
+    if path is None:
+        return None
+    try:
+        return _read_schema(str(path), Path(path).read_bytes())
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+        raise SynthesisError(what, where=str(path), fix="check the path") from error
+
+
+@lru_cache(maxsize=4)
+def _read_schema(path: str, content: bytes) -> "_RowSchema":
+    return _RowSchema(path, content)
 
 
 class _RowSchema:
     """A JSON Schema of the user's own that rows must satisfy beside ours, which is the `Case` record."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str, content: bytes) -> None:
         from jsonschema import Draft202012Validator, SchemaError
         from referencing import Registry
 
-        self._where = str(path)
+        self._where = path
         try:
-            schema = json.loads(Path(path).read_bytes())
+            schema = json.loads(content)
             Draft202012Validator.check_schema(schema)
-        except OSError as error:
-            raise self._wrong(f"cannot be read: {error.strerror}", "check the path") from error
         except (ValueError, RecursionError) as error:
             raise self._wrong(f"not JSON: {error}", "mend the file") from error
         except SchemaError as error:

@@ -22,9 +22,9 @@ from harness.settings import CheckSettings
 from harness.similarity import similarity_name
 from harness.tally import Tally
 
-BLOCK = 2 << 20
+BLOCK = 1 << 19
 """Bytes that are read and checked at a time."""
-BATCH = 4000
+BATCH = 1000
 """Cases that are looked at together."""
 
 

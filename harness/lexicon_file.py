@@ -13,6 +13,8 @@ from harness.problems import shown
 
 MEMORY = 8 << 20
 """Bytes RE2 may use for one pattern: with less it forgets states that it needs again at once."""
+GUARD_MEMORY = 2 << 20
+"""The same for a pattern that cancels hits: those are few, and such patterns are kept."""
 SET_MEMORY = 64 << 20
 """The same for a set of patterns; with less it gives up its fast engine."""
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import re2
 
 from harness.lazy import Lazy
-from harness.lexicon_file import Entry, re2_options
+from harness.lexicon_file import GUARD_MEMORY, MEMORY, Entry, re2_options
 from harness.records import Hit, Side
 from harness.text import LONG_SENTENCE, Folded
 
@@ -29,13 +29,13 @@ MOST_HITS = 1000
 REACH = 300
 """Characters on each side of a hit that `unless` sees, where the sentence is longer."""
 
-REMEMBERED = 1 << 13
+REMEMBERED = 1 << 12
 """Sentences whose places are remembered, per set of rules; when there are twice as many, the oldest go."""
 
-MANY = 200
+MANY = 50
 """Sentences from which on every pattern is compiled for their sake alone."""
 
-RENEWED_AFTER = 4000
+RENEWED_AFTER = 400
 """Sentences that a pattern sees, in smaller lots, before it is compiled anew."""
 
 _WIDE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]", re.S)
@@ -103,11 +103,11 @@ def _without_break(match: "re.Match[str]") -> str:
 @lru_cache(maxsize=1024)
 def guard(pattern: str) -> Any:
     """A cancelling pattern, which many rules share."""
-    return _compiled(pattern)
+    return _compiled(pattern, GUARD_MEMORY)
 
 
-def _compiled(pattern: str) -> Any:
-    compiled = re2.compile(pattern, re2_options())
+def _compiled(pattern: str, memory: int = MEMORY) -> Any:
+    compiled = re2.compile(pattern, re2_options(memory))
     re2.purge()  # else it keeps a reference, and with it all that the pattern has seen
     return compiled
 

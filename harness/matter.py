@@ -205,7 +205,7 @@ class _Vocabulary:
         units = {word: value for value, word in enumerate(words.listed("number_word"))}
         self._numbers = units | {word: 10 * value for value, word in enumerate(words.listed("tens_word"))}
         self.word = lru_cache(maxsize=1 << 14)(self._word)
-        self._short = lru_cache(maxsize=1 << 13)(self._said)
+        self._short = lru_cache(maxsize=1 << 12)(self._said)
 
     def said(self, sentence: str) -> _Said | None:
         """The words of a sentence, sorted; None where it has none."""

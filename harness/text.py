@@ -21,7 +21,7 @@ from harness.quotation import mask_quotations
 LONG = 20_000
 """Characters from which on a text, with all its edits, is too large to keep many of."""
 
-REMEMBERED = 8192
+REMEMBERED = 2048
 """Shorter texts that are kept folded: those of one batch are folded once and looked at by every checker."""
 
 _ITEM = "\x1e"
@@ -278,7 +278,7 @@ def _fold_breaks(editor: _Editor) -> None:
         editor.replace(_BREAK, "\n")
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=1 << 12)
 def _short_words(sentence: str) -> tuple[str, ...]:
     return tuple(WORD.findall(sentence))
 

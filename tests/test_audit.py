@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 from audits import (
     CHECKS,
@@ -99,7 +100,7 @@ def test_every_turn_is_judged_as_the_checkers_judge_it(tmp_path: Path) -> None:
         for each in line["failed"]:
             result = wanted[each["check"]]
             assert each["reason"] == result.reason
-            assert each["spans"] == [hit.model_dump() for hit in result.spans]
+            assert each["spans"] == list(msgspec.to_builtins(result.spans))
             for span in each["spans"]:
                 assert line[span["side"]][span["start"] : span["end"]] == span["text"]
     assert report.summary.failed_turns == len(failing)

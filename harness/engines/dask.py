@@ -49,6 +49,7 @@ class Dask(Engine):
         self._logger.setLevel(logging.CRITICAL)  # what matters of it is raised here
         self._cluster: LocalCluster | None = None
         self._client: Client | None = None
+        self._surroundings = dict(os.environ)
         try:
             self._cluster = None if argument else _own_cluster()
             self._client = _connect(self._cluster or argument, self._where)
@@ -95,6 +96,13 @@ class Dask(Engine):
         finally:
             self._client = self._cluster = None
             self._logger.setLevel(self._level)
+            self._put_back()
+
+    def _put_back(self) -> None:
+        """What starting workers left in the environment goes: what we start next must not inherit it."""
+        for name in os.environ.keys() - self._surroundings.keys():
+            del os.environ[name]
+        os.environ.update(self._surroundings)
 
     @property
     def _open(self) -> "Client":
