@@ -66,9 +66,13 @@ class Lexicon:
         """All hits of these groups in the folded text, or in a view of the same length, by their place."""
         return self._set(groups).hits(folded, folded.text if view is None else view, side)
 
-    def learn(self, views: Iterable[str], *groups: str) -> None:
-        """Search many texts together for what `hits` will be asked of each: far quicker than one by one."""
-        self._set(groups).learn(line for view in views for line in view.split("\n"))
+    def learn(self, texts: Iterable[Folded], *groups: str, own: bool = False) -> None:
+        """Search many texts together for what `hits` will be asked of each: far quicker than one by one.
+
+        `own`: the speaker's own words alone.
+        """
+        views = ((text, text.own if own else text.text) for text in texts)
+        self._set(groups).learn(line for text, view in views for line in text.lines_of(view))
 
     def _set(self, groups: tuple[str, ...]) -> RuleSet:
         found = self._sets.get(groups)

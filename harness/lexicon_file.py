@@ -13,8 +13,10 @@ from harness.problems import shown
 
 MEMORY = 8 << 20
 """Bytes RE2 may use for one pattern: with less it forgets states that it needs again at once."""
+KEPT_MEMORY = 1 << 20
+"""The same for a pattern that is kept and put to a few sentences at a time."""
 GUARD_MEMORY = 2 << 20
-"""The same for a pattern that cancels hits: those are few, and such patterns are kept."""
+"""The same for a pattern that cancels hits."""
 SET_MEMORY = 64 << 20
 """The same for a set of patterns; with less it gives up its fast engine."""
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import re2
 
 from harness.lazy import Lazy
-from harness.lexicon_file import GUARD_MEMORY, MEMORY, Entry, re2_options
+from harness.lexicon_file import GUARD_MEMORY, KEPT_MEMORY, MEMORY, Entry, re2_options
 from harness.records import Hit, Side
 from harness.text import LONG_SENTENCE, Folded
 
@@ -29,14 +29,11 @@ MOST_HITS = 1000
 REACH = 300
 """Characters on each side of a hit that `unless` sees, where the sentence is longer."""
 
-REMEMBERED = 1 << 12
+REMEMBERED = 1 << 13
 """Sentences whose places are remembered, per set of rules; when there are twice as many, the oldest go."""
 
-MANY = 50
+MANY = 300
 """Sentences from which on every pattern is compiled for their sake alone."""
-
-RENEWED_AFTER = 400
-"""Sentences that a pattern sees, in smaller lots, before it is compiled anew."""
 
 _WIDE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]", re.S)
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.S)
@@ -63,12 +60,15 @@ class Rule:
 
     @Lazy
     def pattern(self) -> Any:
-        """What it matches."""
-        return _compiled(self._pattern)
+        """What it matches; it keeps little of the text it has seen."""
+        try:
+            return _compiled(self._pattern, KEPT_MEMORY)
+        except re2.error:  # it does not fit
+            return _compiled(self._pattern, 3 * KEPT_MEMORY)
 
-    def once(self) -> "Rule":
-        """The same for one large search. RE2 keeps states of all it has seen; with this one they go."""
-        return Rule(self.entry, self._pattern, self.unless)
+    def roomy(self) -> Any:
+        """What it matches, for one large search: quicker there, and too large to be kept."""
+        return _compiled(self._pattern, MEMORY)
 
     def stands(self, text: str, start: int, end: int) -> bool:
         """Whether nothing around a match cancels it."""
@@ -106,7 +106,7 @@ def guard(pattern: str) -> Any:
     return _compiled(pattern, GUARD_MEMORY)
 
 
-def _compiled(pattern: str, memory: int = MEMORY) -> Any:
+def _compiled(pattern: str, memory: int) -> Any:
     compiled = re2.compile(pattern, re2_options(memory))
     re2.purge()  # else it keeps a reference, and with it all that the pattern has seen
     return compiled
@@ -137,11 +137,10 @@ class RuleSet:
         """All sentences of the last lot."""
         self._known: dict[str, tuple[Place, ...]] = {}
         """Sentences of earlier ones, without those that are long."""
-        self._seen = 0
 
     def hits(self, folded: Folded, view: str, side: Side) -> list[Hit]:
         """All hits in a view of the folded text of the same length, by their place."""
-        lines = view.split("\n")
+        lines = folded.lines_of(view)
         original, origin = folded.original, folded.origin if folded.edits else None
         hits: list[Hit] = []
         offset = 0
@@ -189,20 +188,11 @@ class RuleSet:
 
     def _search(self, lines: list[str]) -> dict[str, tuple[Place, ...]]:
         parts = [_Joined([line for line in lines if line.isascii() is plain]) for plain in (True, False)]
-        many = len(lines) >= MANY
-        for rule in self._within:
-            asked = rule.once() if many else rule
+        for rule in self._within if lines else ():
+            pattern = rule.roomy() if len(lines) >= MANY else rule.pattern
             for part in parts:
-                part.search(asked)
-        self._renew(0 if many else len(lines))
+                part.search(rule, pattern)
         return {line: places for part in parts for line, places in part.found()}
-
-    def _renew(self, searched: int) -> None:
-        """Patterns that have seen much begin anew, for the same reason that large searches have their own."""
-        self._seen += searched
-        if self._seen > RENEWED_AFTER:
-            self._within = [rule.once() for rule in self._within]
-            self._seen = 0
 
 
 class _Joined:
@@ -216,11 +206,11 @@ class _Joined:
         self._guarded: dict[str, list[int]] = {}
         """For each cancelling pattern the places, by number, that it may cancel."""
 
-    def search(self, rule: Rule) -> None:
+    def search(self, rule: Rule, pattern: Any) -> None:
         """Note all places of the rule."""
         if not self._lines:
             return
-        spans = _spans(rule.pattern.finditer(self._text), self._lines, self._starts)
+        spans = _spans(pattern.finditer(self._text), self._lines, self._starts)
         if spans is None:
             spans = [(at, *span) for at, line in enumerate(self._lines) for span in rule.spans(line)]
         first = len(self._found)

@@ -125,6 +125,16 @@ class Folded:
         """Every sentence; a text without words has none."""
         return self.text.split("\n") if self.text else []
 
+    def lines_of(self, view: str) -> list[str]:
+        """The sentences of a view of the text; those of our own views are cut once, and kept but once."""
+        if view is self.text:
+            return self.lines
+        return self._own_lines if view is self.own else view.split("\n")
+
+    @Lazy
+    def _own_lines(self) -> list[str]:
+        return self.own.split("\n")
+
     @Lazy
     def sentences(self) -> tuple[tuple[int, int], ...]:
         """Start and end of every sentence, in folded offsets."""

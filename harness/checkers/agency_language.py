@@ -79,8 +79,8 @@ def words(language: str) -> Lexicon:
 def prepare(turns: Sequence[Turn], settings: CheckSettings) -> None:
     """Search the replies of many turns at once, and the messages for requests."""
     rules = words(settings.language)
-    rules.learn((fold(turn.assistant).own for turn in turns), *GROUPS)
-    rules.learn((fold(turn.user).text for turn in turns), "request")
+    rules.learn((fold(turn.assistant) for turn in turns), *GROUPS, own=True)
+    rules.learn((fold(turn.user) for turn in turns), "request")
 
 
 def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> AgencyResult:

@@ -65,8 +65,8 @@ def prepare(turns: Sequence[Turn], settings: CheckSettings) -> None:
     """Search the messages of many turns at once, then the replies to those that disclose something."""
     rules, language = words(settings.language), settings.language
     pairs = [(fold(turn.user), fold(turn.assistant)) for turn in turns]
-    rules.learn((user.text for user, _ in pairs), VULNERABILITY)
-    rules.learn((reply.text for user, reply in pairs if vulnerability(user, language)), *GROUPS)
+    rules.learn((user for user, _ in pairs), VULNERABILITY)
+    rules.learn((reply for user, reply in pairs if vulnerability(user, language)), *GROUPS)
 
 
 def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> PivotResult:

@@ -39,7 +39,7 @@ def words(language: str) -> Lexicon:
 
 def prepare(turns: Sequence[Turn], settings: CheckSettings) -> None:
     """Search the replies of many turns at once."""
-    words(settings.language).learn((fold(turn.assistant).own for turn in turns), *GROUPS)
+    words(settings.language).learn((fold(turn.assistant) for turn in turns), *GROUPS, own=True)
 
 
 def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> ReassuranceResult:
