@@ -32,8 +32,8 @@ REACH = 300
 REMEMBERED = 1 << 13
 """Sentences whose places are remembered, per set of rules; when there are twice as many, the oldest go."""
 
-MANY = 300
-"""Sentences from which on every pattern is compiled for their sake alone."""
+MUCH = 20_000
+"""Characters of new sentences from which on every pattern is compiled for their sake alone."""
 
 _WIDE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]", re.S)
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.S)
@@ -188,8 +188,9 @@ class RuleSet:
 
     def _search(self, lines: list[str]) -> dict[str, tuple[Place, ...]]:
         parts = [_Joined([line for line in lines if line.isascii() is plain]) for plain in (True, False)]
+        roomy = sum(map(len, lines)) >= MUCH
         for rule in self._within if lines else ():
-            pattern = rule.roomy() if len(lines) >= MANY else rule.pattern
+            pattern = rule.roomy() if roomy else rule.pattern
             for part in parts:
                 part.search(rule, pattern)
         return {line: places for part in parts for line, places in part.found()}

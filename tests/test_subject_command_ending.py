@@ -90,7 +90,7 @@ def test_children_may_tidy_up_even_where_the_program_is_gone_already(tmp_path: P
     code = """
         tidying = "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit())"
         tidying += "; print(flush=True)"
-        tidying += "\\ntry: time.sleep(60)\\nfinally: time.sleep(0.3); open('tidied', 'w').close()"
+        tidying += "\\ntry: time.sleep(60)\\nfinally: time.sleep(0.05); open('tidied', 'w').close()"
         child = subprocess.Popen([sys.executable, "-c", tidying], stdout=subprocess.PIPE)
         child.stdout.readline()
         print("said")
