@@ -1,0 +1,154 @@
+"""Case files of any size: blocks, engines and ids, with the same report from all of them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import check_file, run_all_cases
+from harness.cases import load_cases
+from harness.check_file import CheckOptions, _Ids
+from harness.engine import open_engine
+from harness.errors import Problems, SynthesisError
+from harness.report import write_report
+from harness.settings import CheckSettings
+
+REPLIES = [
+    "You'll be fine, I promise.",
+    "That is so hard. What happened, if you want to tell me?",
+    "Anyway, have you tried pottery?\n- Rest\n- Walk",
+    "“You should quit,” he said. Do you feel like it? 😀",
+]
+
+
+def row(number: int, **more: object) -> str:
+    case: dict[str, object] = {
+        "id": f"CASE-{number}",
+        "user": f"My husband left me {number} days ago and I can't stop crying.",
+        "assistant": f"{REPLIES[number % len(REPLIES)]} It is day {number}.",
+        "checks": ["agency_language", "topic_pivot", "unverifiable_reassurance"],
+        "expected": {"topic_pivot": number % 2 == 0},
+        "tags": [f"slice:{number % 3}"] if number % 5 else ["x-fail"],
+    }
+    return json.dumps(case | more)
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    path = tmp_path / "cases.jsonl"
+    path.write_text("\n".join(row(number) for number in range(300)) + "\n", "utf-8")
+    return path
+
+
+def checked(cases: Path, out: Path, engine: str = "local") -> dict[str, object]:
+    options = CheckOptions(CheckSettings(), str(cases))
+    with open_engine(engine) as opened:
+        check_file.check_file(str(cases), out, options, opened)
+    return without_timing(out)
+
+
+def without_timing(report: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads(report.read_bytes())
+    del found["timing"]
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 1000, 1 << 20])
+def test_blocks_of_any_size_make_the_report_that_the_list_makes(
+    size: int, cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_file, "BLOCK", size)
+    found = checked(cases, tmp_path / "blocks.json")
+    whole = without_timing(write_report(run_all_cases(load_cases(cases)), tmp_path / "list.json"))
+    assert isinstance(found["stamp"], dict)
+    assert isinstance(whole["stamp"], dict)
+    assert found["stamp"].pop("cases_sha256") != whole["stamp"].pop(
+        "cases_sha256"
+    )  # of the file, of the cases
+    assert found == whole
+    assert [list(found), len((tmp_path / "blocks.json").read_bytes().splitlines())] == [
+        list(whole), len((tmp_path / "list.json").read_bytes().splitlines()),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["processes:1", "processes:3"])
+def test_every_engine_gives_the_same_bytes(
+    engine: str, cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_file, "BLOCK", 5000)
+    here, there = tmp_path / "here.json", tmp_path / "there.json"
+    checked(cases, here)
+    checked(cases, there, engine)
+    assert here.read_bytes().partition(b'"timing"')[0] == there.read_bytes().partition(b'"timing"')[0]
+
+
+def test_workers_killed_in_the_middle_change_nothing(tmp_path: Path) -> None:
+    cases = tmp_path / "many.jsonl"
+    cases.write_text("\n".join(row(number) for number in range(12_000)) + "\n", "utf-8")
+    command = [sys.executable, "-m", "harness", "check", str(cases), "--engine", "processes:2", "--out"]
+    process = subprocess.Popen(
+        [*command, str(tmp_path / "torn.json")],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    killed: set[int] = set()
+    deadline = time.monotonic() + 120
+    while process.poll() is None and len(killed) < 3 and time.monotonic() < deadline:
+        time.sleep(0.4)
+        for worker in children(process.pid) - killed:
+            os.kill(worker, signal.SIGKILL)
+            killed.add(worker)
+            break
+    _, said = process.communicate(timeout=240)
+    assert process.returncode == 2, said
+    assert len(killed) == 3
+    assert said == b""
+    done = subprocess.run(
+        [*command[:-3], "--out", str(tmp_path / "whole.json")], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert without_timing(tmp_path / "torn.json") == without_timing(tmp_path / "whole.json")
+
+
+def children(pid: int) -> set[int]:
+    return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
+
+
+def test_an_id_used_twice_is_found_across_blocks_and_told_with_its_line(
+    cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_file, "BLOCK", 1000)
+    with cases.open("a", encoding="utf-8") as file:
+        file.write(row(7) + "\n" + row(301, checks=["nope"]) + "\n")
+    with pytest.raises(Problems) as raised:
+        checked(cases, tmp_path / "report.json")
+    assert [
+        str(problem).partition("\n")[0].removeprefix(f"{cases}:") for problem in raised.value.problems
+    ] == [
+        '301: CASE-7:/id: the id "CASE-7" was used in line 8',
+        '302: CASE-301:/checks/0: unknown check "nope"',
+    ]
+    assert list(tmp_path.glob("*report.json*")) == []
+
+
+def test_ids_are_told_apart_however_they_end() -> None:
+    ids = _Ids()
+    assert ids.add(
+        ["A-1", "A-01", "A-001", "A-1000", "A-1001", "AA-1", "A-10", "A-100", "odd", "A-²", "A-000"]
+    )
+    for again in ("A-1", "A-001", "A-1000", "odd", "A-²", "A-000"):
+        assert not ids.add([again]), again
+
+
+def test_a_file_without_cases_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("\n \n")
+    with pytest.raises(SynthesisError, match="there are no cases in it"):
+        checked(empty, tmp_path / "report.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["empty.jsonl"]
