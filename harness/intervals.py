@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from harness.student import t_quantile
 
+ENOUGH_SCENARIOS = 20
+"""Below it, what breaks one scenario in seven may be in none of them, and nothing shows that."""
 FEW_SCENARIOS = 10
 _FEW_OTHERS = 5
 _FEW_CARRIERS = 2.5
@@ -73,8 +75,8 @@ def _shares(number: int, weights: Sequence[float] | None) -> list[float]:
 
 
 def _why_rough(values: Sequence[float], carriers: float, unit: str) -> str | None:
-    if len(values) < FEW_SCENARIOS:
-        return f"fewer than {FEW_SCENARIOS} {unit}s"
+    if len(values) < ENOUGH_SCENARIOS:
+        return f"fewer than {ENOUGH_SCENARIOS} {unit}s"
     others = len(values) - max(Counter(values).values())
     if others < _FEW_OTHERS:
         return f"fewer than {_FEW_OTHERS} {unit}s differ from the rest"
