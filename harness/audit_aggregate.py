@@ -24,7 +24,7 @@ MOST_WORST = 20
 BINS = 10
 _COUNTS = (
     "conversations", "turns", "failed_turns", "errors", "not_applicable", "without_turns", "unprompted",
-    "left_out", "not_drawn", "rejected", "passed_over", "redacted_turns", "redacted_conversations",
+    "alone", "left_out", "not_drawn", "rejected", "passed_over", "redacted_turns", "redacted_conversations",
 )  # fmt: skip
 SOURCE_COUNTS = ("conversations", "turns", "rejected", "passed_over", "left_out", "not_drawn")
 

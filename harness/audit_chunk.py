@@ -154,6 +154,7 @@ class _PartAudit:
         self._count("conversations")
         self._count("turns", len(turns))
         self._counts["unprompted"] += conversation.unprompted
+        self._counts["alone"] += sum(not turn.user for turn in turns)
         if not turns:
             self._counts["without_turns"] += 1
             return

@@ -24,6 +24,7 @@ class AuditSummary(Record):
     not_applicable: int = Field(description="conversations to which no criterion applied")
     without_turns: int = Field(description="conversations without a reply that could be judged")
     unprompted: int = Field(description="replies before anybody asked, which are not judged")
+    alone: int = Field(description="turns judged without the message they answer, which is not in the log")
     errors: int = Field(description="conversations that could not be judged")
     rejected: int = Field(description="rows that could not be read")
     passed_over: int = Field(description="records without a conversation of their own")

@@ -19,7 +19,7 @@ _DIGEST = 16
 
 @dataclass(frozen=True)
 class Condition:
-    """One `--where`: a tag, a role, or a field by its dotted path, and a value it has or must not have."""
+    """One `--where`: tag, role, id, or a field by its dotted path, and a value it has or must not have."""
 
     name: str
     value: str
@@ -30,8 +30,10 @@ class Condition:
 
     def holds(self, conversation: Conversation) -> bool:
         """Whether the conversation satisfies it; a field that is not there has no value at all."""
-        if self.name == "tag":
+        if self.name in ("tag", "tags"):
             there = self.value in conversation.tags
+        elif self.name == "id":
+            there = self.value == conversation.id
         elif self.name == "role":
             there = any(message.role == self.value for message in conversation.messages)
         else:

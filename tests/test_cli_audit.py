@@ -119,6 +119,29 @@ def test_where_leaves_out_and_says_how_many(tmp_path: Path) -> None:
     assert (summary["conversations"], summary["left_out"]) == (10, 30)  # type: ignore[index]
 
 
+def test_replies_that_answer_nothing_are_told(tmp_path: Path) -> None:
+    said = {"role": "assistant", "content": PROMISE}
+    rows = [
+        {"messages": [said, {"role": "user", "content": DIVORCE}, {"role": "assistant", "content": KIND}]},
+        {"messages": [said]},
+    ]
+    write_rows(tmp_path / "jane@example.org.jsonl", rows)
+    done = synthesis("audit", "jane@example.org.jsonl", "--redact", "--out", "a", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 reply before anybody asked, not judged" in done.stdout
+    assert "1 turn judged without the message they answer, which is not in the log" in done.stdout
+    assert "jane@" not in done.stdout + done.stderr
+    summary = report(tmp_path / "a")["summary"]
+    assert isinstance(summary, dict)
+    assert (summary["unprompted"], summary["alone"], summary["turns"]) == (1, 1, 2)
+
+
+def test_where_that_leaves_nothing_says_so(mixed: Path, tmp_path: Path) -> None:
+    done = synthesis("audit", "mixed.jsonl", "--where", "metadata.nope=1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "NOTHING JUDGED: --where left out every conversation" in done.stdout
+
+
 def test_a_sample_says_so_and_is_the_same_from_standard_input(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "many.jsonl", many(90))
     options = ("--sample", "20", "--seed", "5", "--json")

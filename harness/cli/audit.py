@@ -135,11 +135,13 @@ def _say_what_was_found(resolved: "ResolvedAudit") -> None:
 
     from harness.console import complain, counted, one_line
 
+    redaction = resolved.plan.config.redaction
+    clean = str if redaction is None else redaction.text
     seen = Counter(each.why for each in resolved.plan.inputs)
     first = {each.why: each.path for each in reversed(resolved.plan.inputs)}
     for why, count in seen.most_common(5):
         files = first[why] if count == 1 else f"{counted(count, 'file')} such as {first[why]}"
-        complain(f"reading {one_line(files, 120)} as {one_line(why, 160)}")
+        complain(f"reading {one_line(clean(files), 120)} as {one_line(why, 160)}")
     if not resolved.resumable:
         complain("standard input cannot be read again: this audit cannot be resumed")
 

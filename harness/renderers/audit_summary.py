@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from harness.audit_report import AuditedCheck, AuditReport, Reasons
+from harness.audit_report import AuditedCheck, AuditReport, AuditSummary, Reasons
 from harness.audit_state import AuditDirectory
 from harness.console import counted, one_line, plain
 from harness.run_report import ThresholdResult
@@ -38,6 +38,8 @@ def render(report: AuditReport, console: "Console", place: AuditDirectory) -> No
     _print_reasons("passed over: no conversation of their own", report.passed_over, console, "dim")
     _print_reasons("could not be judged", report.errors, console, "red")
     console.print(_headline(report), style="bold")
+    for line in _not_paired(report.summary):
+        console.print(line, style="dim")
     for result in report.thresholds:
         console.print(_threshold(result), style="green" if result.held else "red")
     for line in _incomplete(report):
@@ -237,6 +239,15 @@ def _headline(report: AuditReport) -> str:
     return line
 
 
+def _not_paired(summary: AuditSummary) -> Iterator[str]:
+    """Replies that answer nothing that was read: said, since nothing is skipped in silence."""
+    if summary.unprompted:
+        yield f"{counted(summary.unprompted, 'reply', 'replies')} before anybody asked, not judged"
+    if summary.alone:
+        turns = counted(summary.alone, "turn")
+        yield f"{turns} judged without the message they answer, which is not in the log"
+
+
 def _threshold(result: ThresholdResult) -> str:
     name = result.name.lstrip("-").replace("-", " ", 2)
     if result.actual is None:
@@ -257,5 +268,7 @@ def _incomplete(report: AuditReport) -> Iterator[str]:
     if summary.errors > report.max_errors:
         them = counted(summary.errors, "conversation")
         yield f"INCOMPLETE: {them} could not be judged, {report.max_errors} allowed (--max-errors)"
-    if not summary.scored:
+    if not summary.scored and not summary.conversations and summary.left_out:
+        yield "NOTHING JUDGED: --where left out every conversation; look at the names of fields in the input"
+    elif not summary.scored:
         yield "NOTHING JUDGED: no check applied to anything that was read"
