@@ -74,8 +74,9 @@ class AuditDirectory:
         """Write the figures; how far it came is of no more use, nor what a killed audit left half written."""
         text = report.model_dump_json(by_alias=True, indent=2) + "\n"
         replace_file(self.report, [text.encode("utf-8")])
-        for path in (self.progress, *self.path.glob(".progress.json.*")):
-            path.unlink(missing_ok=True)
+        for pattern in ("progress.json", ".progress.json.*", ".audit.json.*"):
+            for path in self.path.glob(pattern):
+                path.unlink(missing_ok=True)
 
     @property
     def is_audit(self) -> bool:
