@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from harness.text import WORD
+from harness.folded import WORD
 
 _ENDINGS = ("ing", "ed", "es", "s")
 _SHORTEST = 3

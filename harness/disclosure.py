@@ -3,8 +3,8 @@
 from functools import cache, lru_cache
 
 from harness import lexicon
+from harness.folded import Folded, words_in
 from harness.records import Hit
-from harness.text import Folded, words_in
 
 _EVERYDAY = ("good_news", "away_kitchen")
 _NEUTRAL = ("away_leisure", "away_shopping", "away_office", "away_reference", "away_outside")

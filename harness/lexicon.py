@@ -17,6 +17,7 @@ from typing import Any
 import re2
 
 from harness.errors import Problems, SynthesisError
+from harness.folded import Folded
 from harness.lexicon_file import (
     LexiconFile,
     compile_list,
@@ -27,7 +28,6 @@ from harness.lexicon_file import (
 from harness.matching import Rule, RuleSet
 from harness.problems import shown
 from harness.records import Hit, Side
-from harness.text import Folded
 
 
 class Lexicon:

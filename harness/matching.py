@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import re2
 
+from harness.folded import LONG_SENTENCE, Folded
 from harness.lazy import Lazy
 from harness.lexicon_file import GUARD_MEMORY, KEPT_MEMORY, MEMORY, Entry, re2_options
 from harness.records import Hit, Side
-from harness.text import LONG_SENTENCE, Folded
 
 MOST_HITS = 1000
 """Places listed per rule and text; one who says a thing more often than this is judged no differently."""

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from harness import lexicon
 from harness.disclosure import vulnerability
+from harness.folded import LONG_SENTENCE, WORD, Folded, words_in
 from harness.lexicon import Lexicon
 from harness.records import Hit
-from harness.text import LONG_SENTENCE, WORD, Folded, words_in
 
 _CLAUSE = re.compile(r"[^\n,;]+")
 _DIGITS = re.compile(r"\d{1,6}")

@@ -7,10 +7,10 @@ from typing import Any
 import re2
 
 from harness.errors import SynthesisError
+from harness.folded import Folded
 from harness.lexicon import Lexicon, load
 from harness.lexicon_file import SET_MEMORY, re2_options
 from harness.matching import Rule, searchable
-from harness.text import Folded
 
 NAME = "turn_quality"
 

@@ -5,11 +5,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from harness.content_words import content_stems, split_words, stem
+from harness.folded import Folded
 from harness.lazy import Lazy
 from harness.phrases import Phrases, Search
 from harness.proper_nouns import proper_nouns
 from harness.quantities import Quantity, contradicted, number_reader
-from harness.text import Folded, fold
+from harness.text import fold
 from harness.turn_evaluation import TurnContext
 
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")

@@ -15,11 +15,11 @@ import re2
 
 from harness import disclosure, matter, similarity, text
 from harness.checkers import agency_language, topic_pivot, unverifiable_reassurance
+from harness.folded import WORD, Folded
 from harness.lexicon import Lexicon
 from harness.matching import MOST_HITS, REACH, Rule
 from harness.matter import Counts, Matter, Tie, matter_of
 from harness.records import Hit, Side
-from harness.text import WORD, Folded
 
 CACHED = (
     disclosure.vulnerability,

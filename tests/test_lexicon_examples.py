@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.folded import Folded
 from harness.lexicon import Lexicon, load
 from harness.lexicon_file import Entry
-from harness.text import Folded, fold
+from harness.text import fold
 
 FOLDER = Path(str(resources.files("harness") / "lexicons"))
 SHIPPED = sorted((file.parent.name, file.stem) for file in FOLDER.glob("*/*.toml"))

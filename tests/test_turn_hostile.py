@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from harness import evaluate_turn
 from harness.content_words import split_words
-from harness.text import WORD, fold
+from harness.folded import WORD
+from harness.text import fold
 from harness.turn_evaluation import Memory, Source, ToolInvocation, TurnContext
 
 ANY_TEXT = st.text(st.characters(), max_size=200)

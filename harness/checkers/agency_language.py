@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from harness import lexicon
 from harness.disclosure import vulnerability
+from harness.folded import WORD, Folded
 from harness.lexicon import Lexicon
 from harness.matter import Tie, ties
 from harness.records import CheckResult, Hit, Turn, distinct_rules, text_per_rule
 from harness.settings import CheckSettings
-from harness.text import WORD, Folded, fold
+from harness.text import fold
 
 GROUPS = ("positive", "negative")
 STEPS = frozenset({"gave-order", "chained-orders", "forbade", "named-only-right-thing", "hurried"})

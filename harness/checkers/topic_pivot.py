@@ -8,13 +8,14 @@ from typing import NamedTuple
 from harness import lexicon
 from harness.disclosure import GROUP as VULNERABILITY
 from harness.disclosure import vulnerability
+from harness.folded import Folded
 from harness.lexicon import Lexicon
 from harness.matching import MOST_HITS
 from harness.matter import Tie, balance, ties
 from harness.records import CheckResult, Hit, Turn, distinct_texts
 from harness.settings import CheckSettings
 from harness.similarity import similarity
-from harness.text import Folded, extract_anchor, fold
+from harness.text import extract_anchor, fold
 
 BORDERLINE = 0.30
 HELD = 3

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from harness import lexicon
+from harness.folded import words_in
 from harness.lexicon import Lexicon
 from harness.records import CheckResult, Hit, Turn, distinct_texts
 from harness.settings import CheckSettings
-from harness.text import fold, words_in
+from harness.text import fold
 from harness.text import words as words_of
 
 GROUPS = ("mind_reading", "guarantee")
