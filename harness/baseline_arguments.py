@@ -32,6 +32,13 @@ class BaselineArguments:
         """What the comparison is held to."""
         return LimitArguments(self.fail_on_regression, self.max_drop, self.max_scenario_drop)
 
+    def refuse_stopping(self) -> None:
+        """What a comparison is held to is known at the end only; an early stop would look past it."""
+        if self.limits.limits().any:
+            what = "it stops when thresholds are decided, which limits of a comparison are not before the end"
+            fix = "leave out --stop, or --fail-on-regression, --max-drop and --max-scenario-drop"
+            raise SynthesisError(what, where="--stop decided", fix=fix)
+
     def check(self, plan: Plan, settings: CheckSettings, redactor: Redactor) -> None:
         """Before anything runs: a baseline that could not be compared afterwards is an error now."""
         asked = self.limits.limits()

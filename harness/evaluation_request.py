@@ -73,6 +73,7 @@ class EvaluationRequest:
         timeout = settings.eval.timeout if self.timeout is None else seconds(self.timeout, "--timeout")
         if self.stop is not None:
             one_of(self.stop, "--stop", ("decided",))
+            self.baseline.refuse_stopping()
         keep = self._keep(settings.eval)
         engine = self._engine(settings.eval)
         seeds = self._seeds(settings.eval)

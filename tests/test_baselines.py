@@ -230,3 +230,17 @@ def test_what_to_type_to_go_on_names_the_baseline(saved: Path) -> None:
     assert done.returncode == 1
     assert "--max-drop 0.1 --resume new" in done.stdout.replace("--rescore", "")
     assert "--baseline main" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "limit", [["--fail-on-regression"], ["--max-drop", "0"], ["--max-scenario-drop", "0"]]
+)
+def test_a_run_that_is_held_to_its_baseline_does_not_stop_early(saved: Path, limit: list[str]) -> None:
+    lower()
+    before = tree(HERE)
+    early = ["--min-mean", "0.1", "--stop", "decided"]
+    done = synthesis("eval", "new.json", "--baseline", "main", *limit, *early, cwd=HERE)
+    assert done.returncode == 1
+    assert "--stop decided: it stops when thresholds are decided" in done.stderr
+    assert tree(HERE) == before
+    assert synthesis("eval", "new.json", "--baseline", "main", *early, cwd=HERE).returncode == 0
