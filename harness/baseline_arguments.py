@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.baselines import read_run
-from harness.comparability import how_scored_now, refuse_different
+from harness.comparability import how_scored_now, refuse_different, scored_like
 from harness.compare_report import CompareReport
-from harness.compare_request import CompareRequest, LimitArguments
+from harness.compare_request import OFFER, CompareRequest, LimitArguments
 from harness.errors import SynthesisError
 from harness.plan import Plan
 from harness.report import replace_file
@@ -53,7 +53,7 @@ class BaselineArguments:
             raise SynthesisError(what, where=self.baseline, fix="name a baseline of the same scenarios")
         if not self.rescore:
             now = how_scored_now(plan.scenarios, settings, redactor)
-            refuse_different(base, now, "this run")
+            refuse_different(scored_like(base, now), now, "this run", offer=OFFER)
 
     def compare(self, run: Path, warn: Callable[[str], None], *, data_only: bool) -> CompareReport | None:
         """The finished run with the baseline, written beside its report; null where none was asked for."""

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from scenario_files import synthesis, tree
 from scipy import stats
-from scored_runs import POINTS, make_run, scored
+from scored_runs import POINTS, RUBRIC, make_run, scored
 
 from harness import schema
 from harness.cli import main
@@ -321,6 +321,23 @@ def test_rescore_brings_the_old_run_up_to_date_offline() -> None:
     assert "base was scored again: base/report-" in done.stderr
     found = json.loads(done.stdout)
     assert [row["difference"] for row in found["scenarios"]] == [-0.5, 0]
+
+
+@pytest.mark.parametrize("older", ["base", "head"])
+def test_what_was_scored_again_is_found_beside_the_report(older: str) -> None:
+    rubric_change()
+    new = json.loads(Path("base.json").read_text())
+    new["scenarios"][0]["rubric"] = [{"contains": "<1>"}] if older == "base" else RUBRIC
+    Path(f"{older}.json").write_text(json.dumps(new))
+    Path(older, "report-damaged.json").write_text("{")
+    done = synthesis("score", older, cwd=Path())
+    (report,) = Path(older).glob("report-????????????.json")
+    assert f"next: synthesis compare {report} RUN" in done.stdout
+    done = synthesis("compare", "base", "head", cwd=Path())
+    assert done.returncode == 0, done.stderr
+    assert f"{older} is taken as it was scored again: {report}" in done.stderr
+    done = synthesis("compare", "base/report.json", "head/report.json", cwd=Path())
+    assert (done.returncode, done.stdout) == (1, "")
 
 
 def test_rescore_scores_both_where_both_are_old() -> None:
