@@ -5,9 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.baselines import read_run
-from harness.comparability import how_scored_now, refuse_different, scored_like
+from harness.comparability import (
+    HowScored,
+    differences,
+    how_scored,
+    how_scored_now,
+    refuse_different,
+    scored_like,
+)
 from harness.compare_report import CompareReport
-from harness.compare_request import OFFER, CompareRequest, LimitArguments
+from harness.compare_request import (
+    OFFER,
+    CompareRequest,
+    LimitArguments,
+    refuse_without_transcripts,
+    score_again,
+)
 from harness.errors import SynthesisError
 from harness.plan import Plan
 from harness.report import replace_file
@@ -51,9 +64,21 @@ class BaselineArguments:
         if not any(scenario.name in base.scenarios for scenario in plan.scenarios):
             what = "the baseline has none of these scenarios"
             raise SynthesisError(what, where=self.baseline, fix="name a baseline of the same scenarios")
+        now = how_scored_now(plan.scenarios, settings, redactor)
+        base = scored_like(base, now)
         if not self.rescore:
-            now = how_scored_now(plan.scenarios, settings, redactor)
-            refuse_different(scored_like(base, now), now, "this run", offer=OFFER)
+            refuse_different(base, now, "this run", offer=OFFER)
+        elif differences(how_scored(base), now):
+            refuse_without_transcripts(base)
+
+    def bring_up_to_date(self, now: HowScored, warn: Callable[[str], None], *, data_only: bool) -> None:
+        """Before the run, which may be dear: score the baseline again where that is wanted and needed."""
+        if self.baseline is None or not self.rescore:
+            return
+        base = scored_like(read_run(self.baseline), now)
+        if differences(how_scored(base), now):
+            base = score_again(base, warn, data_only=data_only)
+        refuse_different(base, now, "this run")
 
     def compare(self, run: Path, warn: Callable[[str], None], *, data_only: bool) -> CompareReport | None:
         """The finished run with the baseline, written beside its report; null where none was asked for."""

@@ -244,3 +244,39 @@ def test_a_run_that_is_held_to_its_baseline_does_not_stop_early(saved: Path, lim
     assert "--stop decided: it stops when thresholds are decided" in done.stderr
     assert tree(HERE) == before
     assert synthesis("eval", "new.json", "--baseline", "main", *early, cwd=HERE).returncode == 0
+
+
+def test_a_baseline_that_scoring_again_does_not_help_is_said_before_anything_runs(saved: Path) -> None:
+    write(Path("new.json"), scored("s0", [1], rubric=[{"name": "half", "contains": "<2>"}]))
+    done = synthesis("eval", "new.json", "--baseline", "main", "--rescore", "--out", "new", cwd=HERE)
+    assert done.returncode == 1
+    assert "main and this run: the two runs were not scored alike: the rubric of s0" in done.stderr
+    advice = done.stderr.split("fix: ")[1]
+    assert "synthesis score baselines/main" in advice
+    assert "--rescore" not in advice
+    assert not Path("new").exists()
+    assert main(["score", str(saved), "--scenarios", "new.json"]) == 0
+    done = synthesis("eval", "new.json", "--baseline", "main", "--out", "new", cwd=HERE)
+    assert done.returncode == 0, done.stderr
+    assert "main is taken as it was scored again: baselines/main/report-" in done.stderr
+
+
+def test_a_baseline_without_transcripts_is_not_scored_again_after_a_run_but_refused_before(
+    saved: Path,
+) -> None:
+    assert main(["baseline", "save", "old", "--as", "thin", "--no-transcripts"]) == 0
+    write(Path("new.json"), scored("s0", [1], rubric=[{"name": "half", "contains": "<2>"}]))
+    before = tree(HERE)
+    done = synthesis("eval", "new.json", "--baseline", "thin", "--rescore", cwd=HERE)
+    assert done.returncode == 1
+    assert "baselines/thin: no transcripts to score again" in done.stderr
+    assert tree(HERE) == before
+
+
+def test_a_comparison_that_fails_leaves_the_table_of_the_run() -> None:
+    make_run(Path("old"), scored("a", [1], prompt=["hi", "and?"]), scored("b", [1]))
+    write(Path("new.json"), scored("a", [1]))
+    done = synthesis("eval", "new.json", "--baseline", "old", "--out", "new", cwd=HERE)
+    assert done.returncode == 1
+    assert "the two runs have no scored scenario in common" in done.stderr
+    assert "report: new/report.json" in done.stdout
