@@ -441,3 +441,14 @@ def test_a_transcript_outside_the_run_is_not_read() -> None:
     done = synthesis("compare", "base", "head", cwd=Path())
     assert done.returncode == 1
     assert "the transcript lies outside the run" in done.stderr
+
+
+def test_what_went_away_is_named_beside_the_limits() -> None:
+    make_run(Path("base"), scored("both", [1]), scored("gone", [1]), scored("broken", [1]))
+    make_run(Path("head"), scored("both", [1]), scored("broken", [1], prompt=["hi", "and?"]))
+    done = synthesis("compare", "base", "head", "--max-drop", "0", cwd=Path())
+    assert done.returncode == 0, done.stderr
+    said = "2 scenarios of the base have no score in the head and were not held to the limits: gone, broken"
+    assert said in done.stdout
+    assert "not held" not in synthesis("compare", "base", "head", cwd=Path()).stdout
+    assert "not held" not in synthesis("compare", "head", "base", "--max-drop", "0", cwd=Path()).stdout

@@ -43,6 +43,8 @@ def render(report: CompareReport, console: "Console") -> None:
         console.print(f"note: {one_line(note, 300)}", style="yellow")
     for limit in report.limits:
         console.print(_limit_line(limit), style="green" if limit.held else "red")
+    if report.limits and (lost := _not_held(report.scenarios)):
+        console.print(lost, style="yellow")
     if report.limits and not (base.accepted and head.accepted):
         which = " and ".join(one_line(side.name, 60) for side in (base, head) if not side.accepted)
         console.print(f"INCOMPLETE: {which}; finish it with: synthesis eval --resume RUN", style="red")
@@ -188,6 +190,17 @@ def _points(value: float | None) -> str:
 
 def _said(text: str | None) -> str:
     return "(no transcript)" if text is None else one_line(text, 300)
+
+
+def _not_held(scenarios: Sequence[ScenarioChange]) -> str | None:
+    """Limits are about what is in both runs; what went away would otherwise pass them without a word."""
+    gone = [row.name for row in scenarios if row.base is not None and row.difference is None]
+    if not gone:
+        return None
+    names = ", ".join(one_line(name, 40) for name in gone[:SHOWN_NAMES])
+    more = f" and {len(gone) - SHOWN_NAMES} more" if len(gone) > SHOWN_NAMES else ""
+    was = "has no score in the head and was" if len(gone) == 1 else "have no score in the head and were"
+    return f"{counted(len(gone), 'scenario')} of the base {was} not held to the limits: {names}{more}"
 
 
 def _limit_line(limit: LimitResult) -> str:
