@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,19 @@ def test_damage_is_seen(saved: Path) -> None:
     done = synthesis("compare", "main", "old", cwd=HERE)
     assert done.returncode == 1
     assert "the report of this baseline was changed after it was saved" in done.stderr
+
+
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda file: file.write_text(file.read_text() + " ")])
+def test_what_was_changed_is_neither_compared_nor_scored_again(
+    saved: Path, spoil: Callable[[Path], object]
+) -> None:
+    spoil(saved / "transcripts" / "s1-1.jsonl")
+    make_run(Path("new"), scored("s1", [1, 1], rubric=[{"name": "half", "contains": "<2>"}]))
+    for options in ([], ["--rescore"]):
+        done = synthesis("compare", "main", "new", *options, cwd=HERE)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "baselines/main: not as it was saved: transcripts/s1-1.jsonl " in done.stderr
+    assert not list(saved.glob("report-*.json"))
 
 
 def test_eval_against_a_baseline(saved: Path) -> None:
