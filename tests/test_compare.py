@@ -70,6 +70,19 @@ def test_new_and_missing_scenarios_are_named_and_in_no_figure() -> None:
     assert counts == {"same": 1, "new": 1, "missing": 1, "worse": 0}
 
 
+def test_a_scenario_without_a_score_is_neither_new_nor_missing() -> None:
+    broken = {"prompt": ["hi", "and?"]}
+    make_run(Path("base"), scored("ok", [1]), scored("a", [1]), scored("b", [1], **broken))
+    make_run(Path("head"), scored("ok", [1]), scored("a", [1], **broken), scored("b", [0.5]))
+    report = compared()
+    assert [(row.name, row.change, row.base, row.head) for row in report.scenarios] == [
+        ("ok", "same", 1, 1), ("a", "not scored", 1, None), ("b", "not scored", None, 0.5),
+    ]  # fmt: skip
+    assert (report.summary.not_scored, report.summary.new, report.summary.missing) == (2, 0, 0)
+    done = synthesis("compare", "base", "head", cwd=Path())
+    assert "1 same, 2 not scored" in done.stdout
+
+
 def test_the_mean_its_interval_and_its_p_value() -> None:
     before = [1, 0.75, 0.5, 1, 0.75, 1, 1, 0.5, 0.75, 1, 0.25, 1]
     after = [0.5, 0.75, 0.25, 0.75, 0.5, 1, 0.75, 0.5, 0.25, 0.75, 0.25, 0.5]
@@ -116,7 +129,7 @@ def test_trials_without_a_score_are_in_no_pair_and_said() -> None:
     make_run(Path("base"), scored("a", [1, 1]), scored("b", [1]))
     make_run(Path("head"), scored("a", [1, 1]), scored("b", [1], prompt=["hi", "and?"]))
     report = compared()
-    assert of(report, "b").change == "missing"
+    assert of(report, "b").change == "not scored"
     assert "head is without the scores of 1 trial with an error" in report.notes
     assert report.head.accepted
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 20
 SHOWN_NAMES = 8
 SHOWN_DIFF_LINES = 40
-_STYLES = {"worse": "red", "better": "green", "new": "cyan", "missing": "yellow"}
+_STYLES = {"worse": "red", "better": "green", "new": "cyan", "missing": "yellow", "not scored": "yellow"}
 
 
 def render(report: CompareReport, console: "Console") -> None:
@@ -66,7 +66,7 @@ def _answer_style(mean: MeanChange) -> str:
 def _about(report: CompareReport) -> list[str]:
     summary, mean = report.summary, report.mean
     counts = [(summary.worse, "worse"), (summary.better, "better"), (summary.same, "same")]
-    counts += [(summary.new, "new"), (summary.missing, "missing")]
+    counts += [(summary.new, "new"), (summary.missing, "missing"), (summary.not_scored, "not scored")]
     told = ", ".join(f"{number} {word}" for number, word in counts if number)
     pairs = counted(summary.pairs, "pair")
     lines = [f"{counted(summary.scenarios, 'scenario')} in both, {pairs} by seed: {told}"]
