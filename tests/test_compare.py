@@ -465,3 +465,19 @@ def test_what_went_away_is_named_beside_the_limits() -> None:
     assert said in done.stdout
     assert "not held" not in synthesis("compare", "base", "head", cwd=Path()).stdout
     assert "not held" not in synthesis("compare", "head", "base", "--max-drop", "0", cwd=Path()).stdout
+
+
+@pytest.mark.parametrize(("scenarios", "code"), [(5, 0), (6, 2)])
+def test_a_limit_that_so_few_scenarios_cannot_fail_says_so(scenarios: int, code: int) -> None:
+    for run, score in (("base", 1), ("head", 0)):
+        make_run(Path(run), *(scored(f"s{i}", [score]) for i in range(scenarios)))
+    done = synthesis("compare", "base", "head", "--fail-on-regression", cwd=Path(), env={"COLUMNS": "300"})
+    assert done.returncode == code
+    said = "none shown, but 5 scenarios are too few to show even the loss of every point; use --max-drop or"
+    assert (said in done.stdout) == (code == 0)
+
+
+def test_a_limit_that_enough_scenarios_hold_says_no_more() -> None:
+    make_run(Path("base"), *(scored(f"s{i}", [1]) for i in range(6)))
+    done = synthesis("compare", "base", "base", "--fail-on-regression", cwd=Path())
+    assert "fail on regression: none shown\n" in done.stdout

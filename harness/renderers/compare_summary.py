@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 20
 SHOWN_NAMES = 8
 SHOWN_DIFF_LINES = 40
+FEW_SCENARIOS = 5
+"""With no more than these no p-value is below 0.05, nor is the interval of a loss of everything below 0."""
 _STYLES = {"worse": "red", "better": "green", "new": "cyan", "missing": "yellow", "not scored": "yellow"}
 
 
@@ -42,7 +44,7 @@ def render(report: CompareReport, console: "Console") -> None:
     for note in report.notes:
         console.print(f"note: {one_line(note, 300)}", style="yellow")
     for limit in report.limits:
-        console.print(_limit_line(limit), style="green" if limit.held else "red")
+        console.print(_limit_line(limit, report.summary.scenarios), style="green" if limit.held else "red")
     if report.limits and (lost := _not_held(report.scenarios)):
         console.print(lost, style="yellow")
     if report.limits and not (base.accepted and head.accepted):
@@ -203,12 +205,21 @@ def _not_held(scenarios: Sequence[ScenarioChange]) -> str | None:
     return f"{counted(len(gone), 'scenario')} of the base {was} not held to the limits: {names}{more}"
 
 
-def _limit_line(limit: LimitResult) -> str:
+def _too_few(scenarios: int) -> str:
+    are = "is" if scenarios == 1 else "are"
+    return (
+        f"but {counted(scenarios, 'scenario')} {are} too few to show even the loss of every point; "
+        "use --max-drop or --max-scenario-drop"
+    )
+
+
+def _limit_line(limit: LimitResult, scenarios: int) -> str:
     name = limit.name.lstrip("-").replace("-", " ")
     blame = ", ".join(one_line(found, 40) for found in limit.blame[:SHOWN_NAMES])
     because = f"; because of: {blame}" if blame else ""
     if limit.limit is None:
-        return f"{name}: none shown" if limit.held else f"{name} FAILED: worse beyond chance{because}"
+        shown = "none shown" if scenarios > FEW_SCENARIOS else f"none shown, {_too_few(scenarios)}"
+        return f"{name}: {shown}" if limit.held else f"{name} FAILED: worse beyond chance{because}"
     drop = 0.0 if limit.actual is None else limit.actual
     word = "holds" if limit.held else "FAILED"
     return f"{name} {limit.limit:g} {word}: {drop:.4g}{because}"
