@@ -24,10 +24,9 @@ from harness.compare_request import (
 from harness.errors import SynthesisError
 from harness.plan import Plan
 from harness.report import replace_file
+from harness.run_directory import COMPARISON
 from harness.secrets import Redactor
 from harness.settings import CheckSettings
-
-COMPARISON = "comparison.json"
 
 
 @dataclass(frozen=True)
