@@ -21,6 +21,7 @@ from harness.run_directory import REPORT, RunDirectory
 
 MANIFEST = "baseline.json"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_SHOWN = 3
 _RESTORE = "restore the file, or save the baseline again"
 
 
@@ -85,6 +86,11 @@ def read_run(name: str, root: Path = Path(BASELINES)) -> ComparedRun:
         if saved.report_sha256 != run.side.report_sha256:
             what = "the report of this baseline was changed after it was saved"
             raise SynthesisError(what, where=str(run.report), fix=_RESTORE)
+        changed = list(_damage(folder, saved))
+        if changed:
+            more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+            what = f"not as it was saved: {'; '.join(changed[:_SHOWN])}{more}"
+            raise SynthesisError(what, where=str(folder), fix=_RESTORE)
     return run
 
 
@@ -114,8 +120,10 @@ def _read_manifest(manifest: Path) -> Baseline:
 
 def damage(name: str, root: Path = Path(BASELINES)) -> Iterator[str]:
     """What is no longer as it was saved: missing files and other contents."""
-    baseline = read_baseline(name, root)
-    folder = root / name
+    yield from _damage(root / name, read_baseline(name, root))
+
+
+def _damage(folder: Path, baseline: Baseline) -> Iterator[str]:
     kept = baseline.files if baseline.kept else {}
     for path, digest in {REPORT: baseline.report_sha256, **kept}.items():
         file = folder / path

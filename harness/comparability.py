@@ -1,16 +1,20 @@
 """Whether two runs were scored alike; only then do their scores compare."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import orjson
 
-from harness.compared_run import ComparedRun
+from harness.compared_run import ComparedRun, read_compared
 from harness.conclude import make_stamp
 from harness.errors import SynthesisError
 from harness.problems import shown
 from harness.records import LexiconStamp
+from harness.run_directory import REPORT
 from harness.run_report import RunStamp
 from harness.scenario import Scenario
 from harness.secrets import Redactor
@@ -54,12 +58,36 @@ def differences(base: HowScored, head: HowScored) -> list[str]:
     return [*_stamps(base.stamp, head.stamp), *_rubrics(base, head)]
 
 
-def refuse_different(base: ComparedRun, head: HowScored, name: str) -> None:
-    """Raise with everything that differs and with what brings the older run up to date."""
+def scored_again(run: ComparedRun) -> Iterator[ComparedRun]:
+    """The other reports of a run that was named by its folder, as `synthesis score` wrote them."""
+    if run.report.name != REPORT or Path(run.side.name).is_file():
+        return
+    for report in sorted(run.report.parent.glob("report-*.json")):
+        with suppress(SynthesisError):
+            yield read_compared(run.side.name, report)
+
+
+def scored_like(run: ComparedRun, other: HowScored) -> ComparedRun:
+    """The run by a report of it that compares; as it is where there is none."""
+    found = (one for one in (run, *scored_again(run)) if not differences(how_scored(one), other))
+    return next(found, run)
+
+
+def alike(base: ComparedRun, head: ComparedRun) -> tuple[ComparedRun, ComparedRun]:
+    """Both by reports that compare, the head by its own if it can be; as they are where none do."""
+    if not differences(how_scored(base), how_scored(head)):
+        return base, head
+    pairs = product((head, *scored_again(head)), (base, *scored_again(base)))
+    found = ((one, other) for other, one in pairs if not differences(how_scored(one), how_scored(other)))
+    return next(found, (base, head))
+
+
+def refuse_different(base: ComparedRun, head: HowScored, name: str, *, offer: str = "") -> None:
+    """Raise with everything that differs and with what brings runs up to date; `offer` is a shorter way."""
     found = differences(how_scored(base), head)
     if found:
-        again = f"synthesis score {base.report.parent}"
-        fix = f"bring the transcripts up to date offline with: {again}   (or let --rescore do it)"
+        again = f"synthesis score {base.place.path}   (with --scenarios FILE where its scenarios have moved)"
+        fix = f"{offer}score what is older again, no model is asked: {again}"
         what = "the two runs were not scored alike: " + "; ".join(found)
         raise SynthesisError(what, where=f"{base.side.name} and {name}", fix=fix)
 

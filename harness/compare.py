@@ -109,7 +109,7 @@ def _scenario_changes(
         one = paired.get(name)
         yield ScenarioChange(
             name=name,
-            change=one.change if one else "missing" if before.scores else "new",
+            change=one.change if one else _unpaired(name in base.scenarios, name in head.scenarios),
             base=_rounded(one.base) if one else _mean_of(before),
             head=_rounded(one.head) if one else _mean_of(after),
             difference=_rounded(one.difference) if one else None,
@@ -121,6 +121,12 @@ def _scenario_changes(
             head_passed=after.passed,
             fell=one is not None and _fell(before, after),
         )
+
+
+def _unpaired(in_base: bool, in_head: bool) -> Change:
+    if in_base and in_head:
+        return "not scored"
+    return "missing" if in_base else "new"
 
 
 def _fell(before: ScenarioFigures, after: ScenarioFigures) -> bool:
@@ -145,7 +151,9 @@ def _criterion_changes(base: ComparedRun, head: ComparedRun) -> list[CriterionCh
     return [
         CriterionChange(
             name=name,
-            change=_direction(means[name].difference) if name in means else _only_in(name, base),
+            change=_direction(means[name].difference)
+            if name in means
+            else _unpaired(_has(base, name), _has(head, name)),
             scenarios=len(found),
             worse=sum(one.change == "worse" for one in found),
             better=sum(one.change == "better" for one in found),
@@ -168,8 +176,8 @@ def _direction(difference: float) -> Change:
     return "better" if difference > 0 else "worse" if difference < 0 else "same"
 
 
-def _only_in(name: str, base: ComparedRun) -> Change:
-    return "missing" if any(found.criteria.get(name) for found in base.scenarios.values()) else "new"
+def _has(run: ComparedRun, criterion: str) -> bool:
+    return any(criterion in found.criteria for found in run.scenarios.values())
 
 
 def _summary(found: Found, paired: Mapping[str, Paired]) -> CompareSummary:
@@ -182,6 +190,7 @@ def _summary(found: Found, paired: Mapping[str, Paired]) -> CompareSummary:
         same=changes.count("same"),
         new=changes.count("new"),
         missing=changes.count("missing"),
+        not_scored=changes.count("not scored"),
         tests=sum(criterion.mean is not None for criterion in found.criteria),
     )
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from harness.records import Record
 
-Change = Literal["better", "worse", "same", "new", "missing"]
+Change = Literal["better", "worse", "same", "new", "missing", "not scored"]
 PairedBy = Literal["seed", "scenario"]
 
 
@@ -131,6 +131,7 @@ class CompareSummary(Record):
     same: int
     new: int
     missing: int
+    not_scored: int = Field(description="in both runs, with a score in one at most")
     tests: int = Field(description="criteria tested, for which p-values are corrected")
 
 

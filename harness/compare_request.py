@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.arguments import share
 from harness.baselines import read_run
-from harness.comparability import differences, how_scored
+from harness.comparability import alike, differences, how_scored, refuse_different
 from harness.compare import compare
 from harness.compare_report import CompareReport
 from harness.compared_run import ComparedRun, find_run, read_compared
@@ -15,6 +15,8 @@ from harness.errors import SynthesisError
 from harness.load import LoadOptions
 from harness.rescore import RescoreOptions, rescore
 from harness.settings import find_settings
+
+OFFER = "give --rescore, or "
 
 
 @dataclass(frozen=True)
@@ -51,27 +53,39 @@ class CompareRequest:
     def compare(self, warn: Callable[[str], None]) -> CompareReport:
         """Read, score again where that is wanted and needed, compare."""
         limits = self.limits.limits()
-        base, head = (read_run(name) for name in (self.base, self.head))
+        named = [read_run(name) for name in (self.base, self.head)]
+        base, head = alike(*named)
+        for run, taken in zip(named, (base, head), strict=True):
+            if taken is not run:
+                warn(f"{run.side.name} is taken as it was scored again: {taken.report}")
         if self.rescore and differences(how_scored(base), how_scored(head)):
-            base = self._again(base, warn)
+            base = score_again(base, warn, data_only=self.data_only)
         if self.rescore and differences(how_scored(base), how_scored(head)):
-            head = self._again(head, warn)
+            head = score_again(head, warn, data_only=self.data_only)
+        offer = "" if self.rescore else OFFER
+        refuse_different(base, how_scored(head), head.side.name, offer=offer)
         return compare(base, head, limits)
 
-    def _again(self, run: ComparedRun, warn: Callable[[str], None]) -> ComparedRun:
-        """Today's rubric and checkers over the transcripts of a run; no model is asked."""
-        if not run.place.transcripts.is_dir():
-            fix = "name the folder of the run itself, or save the baseline with its transcripts"
-            raise SynthesisError("no transcripts to score again", where=str(run.place.path), fix=fix)
-        settings = find_settings(Path.cwd())
-        options = RescoreOptions(
-            settings=settings.check,
-            prices=settings.prices,
-            load=LoadOptions(data_only=self.data_only, criteria_only=True, turns=settings.turns, warn=warn),
-        )
-        outcome = rescore(run.place, options)
-        warn(f"{run.side.name} was scored again: {outcome.report}")
-        return read_compared(run.side.name, outcome.report)
+
+def score_again(run: ComparedRun, warn: Callable[[str], None], *, data_only: bool) -> ComparedRun:
+    """Today's rubric and checkers over the transcripts of a run; no model is asked."""
+    refuse_without_transcripts(run)
+    settings = find_settings(Path.cwd())
+    options = RescoreOptions(
+        settings=settings.check,
+        prices=settings.prices,
+        load=LoadOptions(data_only=data_only, criteria_only=True, turns=settings.turns, warn=warn),
+    )
+    outcome = rescore(run.place, options)
+    warn(f"{run.side.name} was scored again: {outcome.report}")
+    return read_compared(run.side.name, outcome.report)
+
+
+def refuse_without_transcripts(run: ComparedRun) -> None:
+    """They are what is scored again."""
+    if not run.place.transcripts.is_dir():
+        fix = "name the folder of the run itself, or save the baseline with its transcripts"
+        raise SynthesisError("no transcripts to score again", where=str(run.place.path), fix=fix)
 
 
 def _share(text: str | None, option: str) -> float | None:

@@ -10,6 +10,7 @@ from typing import cast
 
 from harness.arguments import confidence, one_of, seconds, share, whole_number
 from harness.baseline_arguments import BaselineArguments
+from harness.comparability import how_scored_now
 from harness.compare_report import CompareReport
 from harness.conclude import make_stamp
 from harness.console import counted
@@ -73,6 +74,7 @@ class EvaluationRequest:
         timeout = settings.eval.timeout if self.timeout is None else seconds(self.timeout, "--timeout")
         if self.stop is not None:
             one_of(self.stop, "--stop", ("decided",))
+            self.baseline.refuse_stopping()
         keep = self._keep(settings.eval)
         engine = self._engine(settings.eval)
         seeds = self._seeds(settings.eval)
@@ -207,6 +209,11 @@ class ResolvedEvaluation:
     keep: KeepWorkspaces
     engine: str
     notes: tuple[str, ...]
+
+    def prepare(self, warn: Callable[[str], None]) -> None:
+        """What the run is compared with is made ready before it: later would be too late to refuse."""
+        now = how_scored_now(self.plan.scenarios, self.settings.check, self.models.redactor)
+        self.request.baseline.bring_up_to_date(now, warn, data_only=self.request.data_only)
 
     def claim(self) -> EvaluationOptions:
         """Take the folder of the run: the first thing that is written."""

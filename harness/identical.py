@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from statistics import stdev
 
 from harness.aa_report import AaReport, LineDisagreement
-from harness.comparability import how_scored, refuse_different
+from harness.comparability import differences, how_scored, refuse_different, scored_again, scored_like
 from harness.compared_run import ComparedRun, average
+from harness.console import counted
 from harness.decide import reaches
 from harness.errors import SynthesisError
 from harness.intervals import DIFFERENCES, mean_interval
@@ -36,8 +37,9 @@ class Drawn:
         return reaches(round(figure[threshold], 6), line)
 
 
-def identical_runs(runs: Sequence[ComparedRun], lines: Mapping[str, float]) -> AaReport:
+def identical_runs(named: Sequence[ComparedRun], lines: Mapping[str, float]) -> AaReport:
     """`lines` are thresholds; those of the first run's report where none are given."""
+    runs = _alike(named)
     for other in runs[1:]:
         refuse_different(runs[0], how_scored(other), other.side.name)
     pools, sizes = _pools(runs)
@@ -61,8 +63,35 @@ def identical_runs(runs: Sequence[ComparedRun], lines: Mapping[str, float]) -> A
         flaky=tuple(name for name, pool in zip(names, pools, strict=True) if is_flaky(pool)),
         draws=draws,
         seed=SEED,
-        notes=tuple(_notes(pools)),
+        notes=(*_other_notes(named, runs), *_notes(pools)),
     )
+
+
+def _alike(named: Sequence[ComparedRun]) -> Sequence[ComparedRun]:
+    """The runs by reports that compare; as they are where there are none."""
+    for first in (named[0], *scored_again(named[0])):
+        scoring = how_scored(first)
+        found = [first, *(scored_like(other, scoring) for other in named[1:])]
+        if not any(differences(scoring, how_scored(other)) for other in found):
+            return found
+    return named
+
+
+def _other_notes(named: Sequence[ComparedRun], runs: Sequence[ComparedRun]) -> Iterator[str]:
+    """What makes runs something else than repetitions of one, and which reports were taken."""
+    for run, taken in zip(named, runs, strict=True):
+        if taken is not run:
+            yield f"{run.side.name} is taken as it was scored again: {taken.report}"
+    first, names = runs[0], _shared(runs)
+    for other in runs[1:]:
+        pairs = [(first.scenarios[name], other.scenarios[name]) for name in names]
+        subjects = sum(one.subject != two.subject for one, two in pairs)
+        prompts = sum(one.system_sha256 != two.system_sha256 for one, two in pairs)
+        differing = f"{other.side.name} is no repetition of {first.side.name}: another"
+        if subjects:
+            yield f"{differing} subject, or one with other parameters, in {counted(subjects, 'scenario')}"
+        if prompts:
+            yield f"{differing} system prompt in {counted(prompts, 'scenario')}"
 
 
 def _shared(runs: Sequence[ComparedRun]) -> list[str]:

@@ -1,6 +1,7 @@
 """Score recorded transcripts again: today's rubric, today's checkers, no subject called."""
 
 import asyncio
+import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -139,7 +140,7 @@ class _Criteria:
         if today is not None:
             return _settled_as(today, entry.rubric, self._options.facts)
         if any("score" in definition for definition in entry.rubric):
-            fix = f"name its file if you trust it: --scenarios {entry.file}"
+            fix = f"name its file if you trust it: {self._naming(entry.file)}"
             raise SynthesisError("the rubric has a function in it", where=entry.name, fix=fix)
         self._recorded.setdefault(entry.file, []).append(entry.name)
         return _recorded_criteria(entry, self._options.facts)
@@ -155,10 +156,14 @@ class _Criteria:
     def _why_recorded(self, file: str, names: str) -> str:
         found = find_scenario_file(self._place, file)
         if not found.is_file():
-            return f"{file} is not there (name it with --scenarios)"
+            return f"{file} is not there (name where it is: {self._naming('FILE')})"
         if not may_load(found):
-            return f"{file} is code: name it with --scenarios if you trust it"
+            return f"{file} is code: name it if you trust it: {self._naming(file)}"
         return f"no longer in {file}: {names}"
+
+    def _naming(self, file: str) -> str:
+        """In full: comparing scores again too, and has no such option."""
+        return shlex.join(["synthesis", "score", str(self._place.path), "--scenarios", file])
 
     def _today(self, file: str) -> dict[str, Scenario]:
         if file not in self._files:

@@ -10,6 +10,7 @@ from harness.report import link_refused
 from harness.transcript import Transcript
 
 REPORT = "report.json"
+COMPARISON = "comparison.json"
 _TRANSCRIPTS = "transcripts"
 _WORKSPACES = "workspaces"
 

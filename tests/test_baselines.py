@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,19 @@ def test_damage_is_seen(saved: Path) -> None:
     assert "the report of this baseline was changed after it was saved" in done.stderr
 
 
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda file: file.write_text(file.read_text() + " ")])
+def test_what_was_changed_is_neither_compared_nor_scored_again(
+    saved: Path, spoil: Callable[[Path], object]
+) -> None:
+    spoil(saved / "transcripts" / "s1-1.jsonl")
+    make_run(Path("new"), scored("s1", [1, 1], rubric=[{"name": "half", "contains": "<2>"}]))
+    for options in ([], ["--rescore"]):
+        done = synthesis("compare", "main", "new", *options, cwd=HERE)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "baselines/main: not as it was saved: transcripts/s1-1.jsonl " in done.stderr
+    assert not list(saved.glob("report-*.json"))
+
+
 def test_eval_against_a_baseline(saved: Path) -> None:
     lower()
     done = synthesis("eval", "new.json", "--baseline", "main", "--out", "new", cwd=HERE)
@@ -230,3 +244,53 @@ def test_what_to_type_to_go_on_names_the_baseline(saved: Path) -> None:
     assert done.returncode == 1
     assert "--max-drop 0.1 --resume new" in done.stdout.replace("--rescore", "")
     assert "--baseline main" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "limit", [["--fail-on-regression"], ["--max-drop", "0"], ["--max-scenario-drop", "0"]]
+)
+def test_a_run_that_is_held_to_its_baseline_does_not_stop_early(saved: Path, limit: list[str]) -> None:
+    lower()
+    before = tree(HERE)
+    early = ["--min-mean", "0.1", "--stop", "decided"]
+    done = synthesis("eval", "new.json", "--baseline", "main", *limit, *early, cwd=HERE)
+    assert done.returncode == 1
+    assert "--stop decided: it stops when thresholds are decided" in done.stderr
+    assert tree(HERE) == before
+    assert synthesis("eval", "new.json", "--baseline", "main", *early, cwd=HERE).returncode == 0
+
+
+def test_a_baseline_that_scoring_again_does_not_help_is_said_before_anything_runs(saved: Path) -> None:
+    write(Path("new.json"), scored("s0", [1], rubric=[{"name": "half", "contains": "<2>"}]))
+    done = synthesis("eval", "new.json", "--baseline", "main", "--rescore", "--out", "new", cwd=HERE)
+    assert done.returncode == 1
+    assert "main and this run: the two runs were not scored alike: the rubric of s0" in done.stderr
+    advice = done.stderr.split("fix: ")[1]
+    assert "synthesis score baselines/main" in advice
+    assert "--rescore" not in advice
+    assert not Path("new").exists()
+    assert main(["score", str(saved), "--scenarios", "new.json"]) == 0
+    done = synthesis("eval", "new.json", "--baseline", "main", "--out", "new", cwd=HERE)
+    assert done.returncode == 0, done.stderr
+    assert "main is taken as it was scored again: baselines/main/report-" in done.stderr
+
+
+def test_a_baseline_without_transcripts_is_not_scored_again_after_a_run_but_refused_before(
+    saved: Path,
+) -> None:
+    assert main(["baseline", "save", "old", "--as", "thin", "--no-transcripts"]) == 0
+    write(Path("new.json"), scored("s0", [1], rubric=[{"name": "half", "contains": "<2>"}]))
+    before = tree(HERE)
+    done = synthesis("eval", "new.json", "--baseline", "thin", "--rescore", cwd=HERE)
+    assert done.returncode == 1
+    assert "baselines/thin: no transcripts to score again" in done.stderr
+    assert tree(HERE) == before
+
+
+def test_a_comparison_that_fails_leaves_the_table_of_the_run() -> None:
+    make_run(Path("old"), scored("a", [1], prompt=["hi", "and?"]), scored("b", [1]))
+    write(Path("new.json"), scored("a", [1]))
+    done = synthesis("eval", "new.json", "--baseline", "old", "--out", "new", cwd=HERE)
+    assert done.returncode == 1
+    assert "the two runs have no scored scenario in common" in done.stderr
+    assert "report: new/report.json" in done.stdout

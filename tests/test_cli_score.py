@@ -192,7 +192,7 @@ def test_a_report_is_no_reason_to_run_the_python_it_names(run: Path) -> None:
     python_run(run.parent, "dict(contains='hello')")
     result = synthesis("score", "code", cwd=run.parent)
     assert result.returncode == 0
-    assert "p.py is code: name it with --scenarios if you trust it" in result.stderr
+    assert "p.py is code: name it if you trust it: synthesis score code --scenarios p.py" in result.stderr
     assert not (run.parent / "ran").exists()
     (run.parent / "p.py").write_text(PYTHON % "dict(contains='goodbye')")
     result = synthesis("score", "code", "--scenarios", "p.py", "--min-mean", "1", cwd=run.parent)
@@ -206,8 +206,8 @@ def test_a_rubric_with_a_function_needs_its_file_named(run: Path) -> None:
     result = synthesis("score", "code", cwd=run.parent)
     assert result.returncode == 1
     assert (
-        "py: the rubric has a function in it\n  fix: name its file if you trust it: --scenarios p.py"
-        in result.stderr
+        "py: the rubric has a function in it\n  fix: name its file if you trust it: "
+        "synthesis score code --scenarios p.py" in result.stderr
     )
     assert not (run.parent / "ran").exists()
     assert main(["score", "code", "--scenarios", "p.py"]) == 0

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from scenario_files import synthesis, tree
 from scipy import stats
-from scored_runs import POINTS, make_run, scored
+from scored_runs import POINTS, RUBRIC, make_run, scored
 
 from harness import schema
 from harness.cli import main
@@ -70,6 +70,19 @@ def test_new_and_missing_scenarios_are_named_and_in_no_figure() -> None:
     assert counts == {"same": 1, "new": 1, "missing": 1, "worse": 0}
 
 
+def test_a_scenario_without_a_score_is_neither_new_nor_missing() -> None:
+    broken = {"prompt": ["hi", "and?"]}
+    make_run(Path("base"), scored("ok", [1]), scored("a", [1]), scored("b", [1], **broken))
+    make_run(Path("head"), scored("ok", [1]), scored("a", [1], **broken), scored("b", [0.5]))
+    report = compared()
+    assert [(row.name, row.change, row.base, row.head) for row in report.scenarios] == [
+        ("ok", "same", 1, 1), ("a", "not scored", 1, None), ("b", "not scored", None, 0.5),
+    ]  # fmt: skip
+    assert (report.summary.not_scored, report.summary.new, report.summary.missing) == (2, 0, 0)
+    done = synthesis("compare", "base", "head", cwd=Path())
+    assert "1 same, 2 not scored" in done.stdout
+
+
 def test_the_mean_its_interval_and_its_p_value() -> None:
     before = [1, 0.75, 0.5, 1, 0.75, 1, 1, 0.5, 0.75, 1, 0.25, 1]
     after = [0.5, 0.75, 0.25, 0.75, 0.5, 1, 0.75, 0.5, 0.25, 0.75, 0.25, 0.5]
@@ -116,7 +129,7 @@ def test_trials_without_a_score_are_in_no_pair_and_said() -> None:
     make_run(Path("base"), scored("a", [1, 1]), scored("b", [1]))
     make_run(Path("head"), scored("a", [1, 1]), scored("b", [1], prompt=["hi", "and?"]))
     report = compared()
-    assert of(report, "b").change == "missing"
+    assert of(report, "b").change == "not scored"
     assert "head is without the scores of 1 trial with an error" in report.notes
     assert report.head.accepted
 
@@ -323,6 +336,23 @@ def test_rescore_brings_the_old_run_up_to_date_offline() -> None:
     assert [row["difference"] for row in found["scenarios"]] == [-0.5, 0]
 
 
+@pytest.mark.parametrize("older", ["base", "head"])
+def test_what_was_scored_again_is_found_beside_the_report(older: str) -> None:
+    rubric_change()
+    new = json.loads(Path("base.json").read_text())
+    new["scenarios"][0]["rubric"] = [{"contains": "<1>"}] if older == "base" else RUBRIC
+    Path(f"{older}.json").write_text(json.dumps(new))
+    Path(older, "report-damaged.json").write_text("{")
+    done = synthesis("score", older, cwd=Path())
+    (report,) = Path(older).glob("report-????????????.json")
+    assert f"next: synthesis compare {report} RUN" in done.stdout
+    done = synthesis("compare", "base", "head", cwd=Path())
+    assert done.returncode == 0, done.stderr
+    assert f"{older} is taken as it was scored again: {report}" in done.stderr
+    done = synthesis("compare", "base/report.json", "head/report.json", cwd=Path())
+    assert (done.returncode, done.stdout) == (1, "")
+
+
 def test_rescore_scores_both_where_both_are_old() -> None:
     rubric_change()
     for run in ("base", "head"):
@@ -424,3 +454,30 @@ def test_a_transcript_outside_the_run_is_not_read() -> None:
     done = synthesis("compare", "base", "head", cwd=Path())
     assert done.returncode == 1
     assert "the transcript lies outside the run" in done.stderr
+
+
+def test_what_went_away_is_named_beside_the_limits() -> None:
+    make_run(Path("base"), scored("both", [1]), scored("gone", [1]), scored("broken", [1]))
+    make_run(Path("head"), scored("both", [1]), scored("broken", [1], prompt=["hi", "and?"]))
+    done = synthesis("compare", "base", "head", "--max-drop", "0", cwd=Path())
+    assert done.returncode == 0, done.stderr
+    said = "2 scenarios of the base have no score in the head and were not held to the limits: gone, broken"
+    assert said in done.stdout
+    assert "not held" not in synthesis("compare", "base", "head", cwd=Path()).stdout
+    assert "not held" not in synthesis("compare", "head", "base", "--max-drop", "0", cwd=Path()).stdout
+
+
+@pytest.mark.parametrize(("scenarios", "code"), [(5, 0), (6, 2)])
+def test_a_limit_that_so_few_scenarios_cannot_fail_says_so(scenarios: int, code: int) -> None:
+    for run, score in (("base", 1), ("head", 0)):
+        make_run(Path(run), *(scored(f"s{i}", [score]) for i in range(scenarios)))
+    done = synthesis("compare", "base", "head", "--fail-on-regression", cwd=Path(), env={"COLUMNS": "300"})
+    assert done.returncode == code
+    said = "none shown, but 5 scenarios are too few to show even the loss of every point; use --max-drop or"
+    assert (said in done.stdout) == (code == 0)
+
+
+def test_a_limit_that_enough_scenarios_hold_says_no_more() -> None:
+    make_run(Path("base"), *(scored(f"s{i}", [1]) for i in range(6)))
+    done = synthesis("compare", "base", "base", "--fail-on-regression", cwd=Path())
+    assert "fail on regression: none shown\n" in done.stdout

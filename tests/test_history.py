@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from scenario_files import synthesis
+from scenario_files import synthesis, write
 from scored_runs import make_run, scored
 
 from harness import schema
@@ -138,3 +138,15 @@ def test_folders_without_runs() -> None:
     done = synthesis("history", "nowhere", cwd=HERE)
     assert done.returncode == 1
     assert "nowhere: there is no such folder" in done.stderr
+
+
+def test_a_comparison_that_failed_counts_in_the_exit_code() -> None:
+    make_run(Path("old"), scored("a", [1]))
+    file = write(Path("new.json"), scored("a", [0.5]))
+    for name, limit in (("held", "0.9"), ("failed", "0.1")):
+        synthesis("eval", file, "--baseline", "old", "--max-drop", limit, "--out", f"runs/{name}", cwd=HERE)
+    assert {run["run"]: run["exit_code"] for run in figures()["runs"]} == {"held": 0, "failed": 2}
+    Path("runs/failed/report.json").write_bytes(Path("runs/held/report.json").read_bytes() + b"\n")
+    assert {run["exit_code"] for run in figures()["runs"]} == {0}, "it was made of another report"
+    Path("runs/failed/comparison.json").write_text("{")
+    assert figures()["skipped"] == {"failed": "the comparison beside it is damaged"}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from scenario_files import synthesis
+from scenario_files import synthesis, write
 from scored_runs import make_run, scored
 
 from harness import schema
@@ -158,3 +158,27 @@ def test_runs_that_are_not_of_the_same_thing_are_refused() -> None:
     done = synthesis("aa", "a", "c", cwd=HERE)
     assert done.returncode == 1
     assert "a and c: the two runs were not scored alike: the rubric of x" in done.stderr
+
+
+def test_aa_notes_runs_that_are_not_of_the_same_thing() -> None:
+    other = {"type": "scripted", "replies": ["said <1><2>"]}
+    make_run(Path("a"), scored("x", [1, 0.5], system="Be kind."), scored("y", [1, 0.5]))
+    make_run(Path("b"), scored("x", [1, 0.5], system="Be brief."), scored("y", [1, 0.5], subject=other))
+    notes = figures("aa", "a", "b")["notes"]
+    assert "b is no repetition of a: another system prompt in 1 scenario" in notes
+    said = "b is no repetition of a: another subject, or one with other parameters, in 1 scenario"
+    assert said in notes
+    assert not [note for note in figures("aa", "a", "a")["notes"] if "repetition" in note]
+
+
+def test_aa_says_what_helps_where_runs_were_not_scored_alike() -> None:
+    rubric = [{"name": "half", "contains": "<2>"}]
+    make_run(Path("a"), scored("x", [1, 0.5, 0]))
+    make_run(Path("b"), scored("x", [1, 0.5, 0], rubric=rubric))
+    done = synthesis("aa", "a", "b", cwd=HERE)
+    assert done.returncode == 1
+    assert "synthesis score a " in done.stderr
+    assert "--rescore" not in done.stderr
+    write(Path("a.json"), scored("x", [1, 0.5, 0], rubric=rubric))
+    assert synthesis("score", "a", cwd=HERE).returncode == 0
+    assert "a is taken as it was scored again: a/report-" in figures("aa", "a", "b")["notes"][0]

@@ -196,16 +196,18 @@ def _evaluate(request: "EvaluationRequest", *, json: bool, quiet: bool, color: b
     if not quiet:
         for note in resolved.notes:
             complain(note)
+    resolved.prepare(complain)
     display = LiveDisplay(quiet=quiet)
     with opened_evaluation(resolved, display) as evaluation:
         outcome = _run(evaluation, display)
-    comparison = request.compare(outcome, complain)
     if json:
         emit(outcome.report.read_text("utf-8").removesuffix("\n"))
     elif not quiet or outcome.decision.exit:
         with lasting_stdout():
             again = request.again(outcome.report.parent)
             run_summary.render(outcome, console(color=color), again)
+    # Last, so that a comparison that fails takes nothing of the run with it.
+    comparison = request.compare(outcome, complain)
     return outranking(outcome.decision.exit, _told(comparison, color=color, quiet=quiet, json=json))
 
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 20
 SHOWN_NAMES = 8
 SHOWN_DIFF_LINES = 40
-_STYLES = {"worse": "red", "better": "green", "new": "cyan", "missing": "yellow"}
+FEW_SCENARIOS = 5
+"""With no more than these no p-value is below 0.05, nor is the interval of a loss of everything below 0."""
+_STYLES = {"worse": "red", "better": "green", "new": "cyan", "missing": "yellow", "not scored": "yellow"}
 
 
 def render(report: CompareReport, console: "Console") -> None:
@@ -42,7 +44,9 @@ def render(report: CompareReport, console: "Console") -> None:
     for note in report.notes:
         console.print(f"note: {one_line(note, 300)}", style="yellow")
     for limit in report.limits:
-        console.print(_limit_line(limit), style="green" if limit.held else "red")
+        console.print(_limit_line(limit, report.summary.scenarios), style="green" if limit.held else "red")
+    if report.limits and (lost := _not_held(report.scenarios)):
+        console.print(lost, style="yellow")
     if report.limits and not (base.accepted and head.accepted):
         which = " and ".join(one_line(side.name, 60) for side in (base, head) if not side.accepted)
         console.print(f"INCOMPLETE: {which}; finish it with: synthesis eval --resume RUN", style="red")
@@ -64,7 +68,7 @@ def _answer_style(mean: MeanChange) -> str:
 def _about(report: CompareReport) -> list[str]:
     summary, mean = report.summary, report.mean
     counts = [(summary.worse, "worse"), (summary.better, "better"), (summary.same, "same")]
-    counts += [(summary.new, "new"), (summary.missing, "missing")]
+    counts += [(summary.new, "new"), (summary.missing, "missing"), (summary.not_scored, "not scored")]
     told = ", ".join(f"{number} {word}" for number, word in counts if number)
     pairs = counted(summary.pairs, "pair")
     lines = [f"{counted(summary.scenarios, 'scenario')} in both, {pairs} by seed: {told}"]
@@ -190,12 +194,32 @@ def _said(text: str | None) -> str:
     return "(no transcript)" if text is None else one_line(text, 300)
 
 
-def _limit_line(limit: LimitResult) -> str:
+def _not_held(scenarios: Sequence[ScenarioChange]) -> str | None:
+    """Limits are about what is in both runs; what went away would otherwise pass them without a word."""
+    gone = [row.name for row in scenarios if row.base is not None and row.difference is None]
+    if not gone:
+        return None
+    names = ", ".join(one_line(name, 40) for name in gone[:SHOWN_NAMES])
+    more = f" and {len(gone) - SHOWN_NAMES} more" if len(gone) > SHOWN_NAMES else ""
+    was = "has no score in the head and was" if len(gone) == 1 else "have no score in the head and were"
+    return f"{counted(len(gone), 'scenario')} of the base {was} not held to the limits: {names}{more}"
+
+
+def _too_few(scenarios: int) -> str:
+    are = "is" if scenarios == 1 else "are"
+    return (
+        f"but {counted(scenarios, 'scenario')} {are} too few to show even the loss of every point; "
+        "use --max-drop or --max-scenario-drop"
+    )
+
+
+def _limit_line(limit: LimitResult, scenarios: int) -> str:
     name = limit.name.lstrip("-").replace("-", " ")
     blame = ", ".join(one_line(found, 40) for found in limit.blame[:SHOWN_NAMES])
     because = f"; because of: {blame}" if blame else ""
     if limit.limit is None:
-        return f"{name}: none shown" if limit.held else f"{name} FAILED: worse beyond chance{because}"
+        shown = "none shown" if scenarios > FEW_SCENARIOS else f"none shown, {_too_few(scenarios)}"
+        return f"{name}: {shown}" if limit.held else f"{name} FAILED: worse beyond chance{because}"
     drop = 0.0 if limit.actual is None else limit.actual
     word = "holds" if limit.held else "FAILED"
     return f"{name} {limit.limit:g} {word}: {drop:.4g}{because}"

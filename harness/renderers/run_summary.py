@@ -10,6 +10,7 @@ from harness.decide import RunOutcome
 from harness.errors import Exit
 from harness.renderers.threshold_lines import threshold_lines
 from harness.repeats import pass_all_k, pass_at_k, passes
+from harness.run_directory import REPORT
 from harness.run_report import RunSummary
 from harness.score import ScoredTrial
 from harness.spending import Usage
@@ -212,4 +213,7 @@ def _next(outcome: RunOutcome, again: str | None) -> str:
     if _unfinished(outcome):
         command = plain(again or f"synthesis eval --resume {folder}")
         return f"{command}   # repeats only what did not finish"
+    if outcome.report.name != REPORT:
+        report = shlex.quote(str(outcome.report))
+        return f"synthesis compare {plain(report)} RUN   # with a run that was scored alike"
     return f"synthesis score {plain(folder)}   # scores again, after a change of rubric or words"
