@@ -9,6 +9,7 @@ import pytest
 from imported import found, readings, rejects, turns
 
 from harness.conversation import Message
+from harness.importer import ImportOptions
 from harness.source import Reading
 
 USER = {"role": "user", "content": "My cat died."}
@@ -84,3 +85,13 @@ def test_a_column_of_messages_is_read_as_such_a_line_would_be(tmp_path: Path) ->
         (only,) = found(everything)
         assert (only.conversation.id, only.conversation.messages) == ("a", (ASKED, SAID))
         assert rejects(everything) == [(3, f'"{column}" is not a list of messages in JSON')]
+
+
+def test_an_instruction_and_what_it_is_about_are_both_the_persons_words(tmp_path: Path) -> None:
+    lines = (("Say hello.", "", "Hello."), ("Translate.", "Katze", "cat"))
+    everything = rows(tmp_path, ("instruction", "input", "output"), *lines)
+    assert turns(everything) == [("Say hello.", "Hello."), ("Translate.\n\nKatze", "cat")]
+    assert [dict(each.conversation.fields) for each in found(everything)] == [{}, {}]
+    file = tmp_path / "rows.csv"
+    told = ImportOptions(columns={"user": "instruction"})
+    assert turns(readings(file, options=told))[1] == ("Translate.", "cat")

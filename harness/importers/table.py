@@ -15,7 +15,7 @@ from harness.transcript import Json
 SHAPES: frozenset[Shape] = frozenset({"table", "lines", "document"})
 CERTAINTY = 1
 SYNONYMS = {
-    "user": ("user", "prompt", "question", "input", "instruction", "query", "user_message", "human"),
+    "user": ("user", "prompt", "question", "instruction", "input", "query", "user_message", "human"),
     "assistant": (
         "assistant", "response", "answer", "output", "completion", "reply", "generation", "assistant_message",
         "bot", "chosen",
@@ -29,6 +29,8 @@ SYNONYMS = {
 }  # fmt: skip
 """What columns are usually called, the likeliest first; case and spaces around do not count."""
 _PAIR = ("user", "assistant")
+_MORE = "more"
+"""What an instruction is about stands beside it, where it is about anything; both are the person's words."""
 _PARTS = ("conversation", "role", "content")
 
 
@@ -55,11 +57,14 @@ def columns_of(record: Mapping[str, Json], given: Mapping[str, str]) -> dict[str
 
 @lru_cache(maxsize=64)
 def _columns(names: tuple[str, ...], given: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """One that the user names for the person's words has all of them."""
     folded = {name.strip().lower().replace(" ", "_"): name for name in reversed(names)}
     found = {
         part: next((folded[usual] for usual in synonyms if usual in folded), None)
         for part, synonyms in SYNONYMS.items()
     }
+    if found["user"] is not None and found["user"] == folded.get("instruction"):
+        found[_MORE] = None if "user" in dict(given) else folded.get("input")
     return {part: column for part, column in {**found, **dict(given)}.items() if column is not None}
 
 
@@ -133,13 +138,15 @@ def _exchange(row: dict[str, Json], columns: Mapping[str, str]) -> Conversation:
     if not texts["assistant"].strip():
         raise Unreadable(f'"{shown(columns["assistant"])}" is empty')
     history = [Message("system", texts["system"])] if texts.get("system") else []
+    if _MORE in columns and (more := text_in(row, columns[_MORE])).strip():
+        texts["user"] = "\n\n".join(filter(None, (texts["user"], more)))
     if "user" in texts:
         history += said(texts["user"], "user", columns["user"])
     reply = said(texts["assistant"], "assistant", columns["assistant"], history)
     if not to_judge(reply):
         raise Unreadable(f'"{shown(columns["assistant"])}" has no reply in it')
     messages = [*earlier(history), *reply]
-    used = {columns[part] for part in ("system", *_PAIR, "id", "tags") if part in columns}
+    used = {columns[part] for part in ("system", *_PAIR, _MORE, "id", "tags") if part in columns}
     fields = {key: value for key, value in row.items() if key not in used}
     name = id_of(row[columns["id"]]) if "id" in columns else ""
     return Conversation(name, tuple(messages), _tags(row, columns), fields)
