@@ -9,6 +9,7 @@ from typing import cast
 import orjson
 
 from harness import plugins
+from harness.console import counted
 from harness.conversation import Conversation
 from harness.cut import MOST, Numbered, numbered_lines, too_large
 from harness.errors import SynthesisError
@@ -88,9 +89,8 @@ def _read_groups(chunk: Chunk, module: Grouping) -> Iterator[Reading]:
     read = cast("Importer", module).read
     for group in grouped(_records(chunk), module, chunk.options):
         first = group[0].number
-        spoiled = next((line for line in group if line.problem), None)
-        if spoiled is not None:
-            yield Rejected(chunk.path, spoiled.number, spoiled.problem or "")
+        if any(line.problem for line in group):
+            yield from _spoiled(chunk.path, group)
             continue
         try:
             found = list(read([line.record for line in group], chunk.options))
@@ -99,6 +99,17 @@ def _read_groups(chunk: Chunk, module: Grouping) -> Iterator[Reading]:
             continue
         for place, each in enumerate(found, 1):
             yield _placed(each, chunk.path, first, place)
+
+
+def _spoiled(path: str, group: list["Line"]) -> Iterator[Rejected]:
+    """Each line that cannot be read, and the conversation around them where there is one."""
+    good = [line for line in group if line.problem is None]
+    if good:
+        bad, rest = counted(len(group) - len(good), "line"), counted(len(good), "good line")
+        yield Rejected(path, good[0].number, f"{bad} of this conversation cannot be read: {rest} left out")
+    for line in group:
+        if line.problem is not None:
+            yield Rejected(path, line.number, line.problem)
 
 
 def _records(chunk: Chunk) -> Iterable[Numbered]:
@@ -159,23 +170,74 @@ class Line:
 def grouped(
     records: Iterable[Numbered], module: Grouping, options: ImportOptions, most: int = MOST
 ) -> Iterator[list[Line]]:
-    """The lines of each conversation; one that cannot be read spoils the conversation it stands in."""
-    group: list[Line] = []
-    size = 0
-    before: Json = None
+    """The lines of each conversation; one that cannot be read spoils the one it stands in, if any."""
+    groups = _Groups(module, options, most)
     for number, raw in records:
         line = _line(number, raw)
-        if group and line.problem is None and not (before and module.belongs(before, line.record, options)):
-            yield group
-            group, size = [], 0
-        size += len(raw)
-        if size > most:
-            line = Line(group[0].number if group else number, too_large(most), None, too_large(most))
-            group = []
-        group.append(line)
-        before = before if line.problem else line.record
-    if group:
-        yield group
+        yield from groups.add(line) if line.problem is None else groups.add_bad(line)
+    yield from groups.end()
+
+
+class _Groups:
+    """`waiting` are bad lines of which the next good one says whether they stand in the open group.
+
+    `before` is the last good line; None where nothing is open. `dropping`: the open group is told already.
+    """
+
+    def __init__(self, module: Grouping, options: ImportOptions, most: int) -> None:
+        self._module, self._options, self._most = module, options, most
+        self._group: list[Line] = []
+        self._waiting: list[Line] = []
+        self._size = 0
+        self._before: Json = None
+        self._dropping = False
+
+    def add(self, line: Line) -> Iterator[list[Line]]:
+        if not (self._before and self._belongs(line.record)):
+            yield from self.end()
+        self._before = line.record
+        if not self._dropping:
+            self._group += [*self._waiting, line]
+            self._waiting = []
+            yield from self._grown(line)
+
+    def add_bad(self, line: Line) -> Iterator[list[Line]]:
+        if self._group and (self._belongs(None) or self._belongs(self._before)):
+            self._waiting.append(line)
+            yield from self._grown(line)
+            return
+        if self._group:
+            yield from self.end()
+        yield [line]
+
+    def end(self) -> Iterator[list[Line]]:
+        """What is open; bad lines at its end are of it only where any line would be."""
+        if self._waiting and self._belongs(None):
+            self._group += self._waiting
+            self._waiting = []
+        if self._group:
+            yield self._group
+        yield from ([line] for line in self._waiting)
+        self._close()
+
+    def _close(self) -> None:
+        self._group, self._waiting, self._size = [], [], 0
+        self._before, self._dropping = None, False
+
+    def _belongs(self, record: Json) -> bool:
+        return self._module.belongs(self._before, record, self._options)
+
+    def _grown(self, line: Line) -> Iterator[list[Line]]:
+        """A conversation that has become too large is told at once, and its further lines are dropped."""
+        self._size += len(line.raw)
+        if self._size <= self._most:
+            return
+        lines, before = [*self._group, *self._waiting], self._before
+        said = too_large(self._most)
+        yield [Line(lines[0].number, said, None, said)]
+        yield from ([each] for each in lines if each.problem is not None)
+        self._close()
+        self._before, self._dropping = before, True
 
 
 def _line(number: int, raw: bytes | str) -> Line:

@@ -300,3 +300,39 @@ def test_memory_does_not_grow_with_the_input(tmp_path: Path) -> None:
         return held
 
     assert peak(40_000) < 1.5 * peak(10_000)
+
+
+def test_bad_rows_are_rejects_of_their_own_and_take_no_good_row_with_them(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("prompt,response\n" + "Hello,Hi\n" * 300 + "alone\n" * 200 + "Thanks,Any time\n")
+    for size in (64, 2**20):
+        everything = readings(file, size=size)
+        assert [each.line for each in found(everything)] == [*range(2, 302), 502]
+        assert [line for line, _ in rejects(everything)] == list(range(302, 502))
+
+
+def test_a_bad_row_spoils_the_conversation_it_stands_in_and_none_beside_it(tmp_path: Path) -> None:
+    file = tmp_path / "messages.csv"
+    talks = [f"{name},user,Hello\n{name},assistant,Hi\n" for name in "abc"]
+    first, second, third = talks
+    inside = second.replace("\n", "\nbad\nworse\n", 1)
+    file.write_text("conversation_id,role,content\n" + first + "bad\n" + inside + third + "bad\n")
+    for size in (8, 2**20):
+        everything = readings(file, size=size)
+        assert [each.conversation.id for each in found(everything)] == ["a", "c"]
+        said = "1 field where there are 3 columns"
+        spoiled = (5, "2 lines of this conversation cannot be read: 2 good lines left out")
+        assert rejects(everything) == [(4, said), spoiled, (6, said), (7, said), (11, said)]
+
+
+def test_a_bad_line_after_the_end_of_a_transcript_leaves_it_whole() -> None:
+    rows = list(enumerate([*EVENTS, b"{", *EVENTS[1:], EVENTS[0], EVENTS[1], b"{", *EVENTS], 1))
+    groups = list(grouped(rows, synthesis, ImportOptions()))
+    numbers = [[line.number for line in group] for group in groups]
+    assert numbers == [[1, 2, 3], [4], [5, 6], [7, 8, 9], [10, 11, 12]]
+
+
+def test_bad_lines_in_a_conversation_that_is_too_large_are_still_told() -> None:
+    rows = list(enumerate([EVENTS[0], b"{", *[EVENTS[1]] * 50, b"{", EVENTS[1], *EVENTS], 1))
+    groups = list(grouped(rows, synthesis, ImportOptions(), most=200))
+    assert [[line.number for line in group] for group in groups] == [[1], [2], [53], [55, 56, 57]]

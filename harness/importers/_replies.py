@@ -23,14 +23,18 @@ def conversation(origin: Origin, messages: Sequence[Message]) -> Conversation:
     return Conversation(origin.id, tuple(messages), origin.tags, origin.fields)
 
 
+def earlier(history: Sequence[Message]) -> list[Message]:
+    """What was said before, whose replies are context."""
+    return [
+        Message(each.role, each.text, context=True) if each.role == "assistant" else each for each in history
+    ]
+
+
 def exchange(
     origin: Origin, history: Sequence[Message], reply: Sequence[Message]
 ) -> Iterator[Conversation | PassedOver]:
     """What was asked, whose earlier replies are context, and the reply that is judged."""
-    earlier = [
-        Message(each.role, each.text, context=True) if each.role == "assistant" else each for each in history
-    ]
-    messages = [*earlier, *reply]
+    messages = [*earlier(history), *reply]
     if to_judge(messages):
         yield conversation(origin, messages)
     else:

@@ -21,8 +21,12 @@ def recognise(record: Json) -> str | None:
 
 
 def belongs(before: Json, record: Json, options: ImportOptions) -> bool:
-    """A transcript goes on to the next start."""
-    return not (isinstance(record, dict) and record.get("type") == "start")
+    """A transcript goes on to its end, or to the next start."""
+    return not (_is(before, "end") or _is(record, "start"))
+
+
+def _is(event: Json, kind: str) -> bool:
+    return isinstance(event, dict) and event.get("type") == kind
 
 
 def read(record: Json, options: ImportOptions) -> Iterator[Conversation | PassedOver]:

@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from harness.conversation import Conversation, Message
+from harness.conversation import Conversation, Message, Role
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
+from harness.importers._cells import kept_column, kept_talk, said, text_in
 from harness.importers._fields import id_of, tags_of
-from harness.importers._messages import role_of
+from harness.importers._messages import role_of, to_judge
+from harness.importers._replies import earlier
 from harness.problems import shown
 from harness.transcript import Json
 
 SHAPES: frozenset[Shape] = frozenset({"table", "lines", "document"})
 CERTAINTY = 1
 SYNONYMS = {
-    "user": ("user", "prompt", "question", "input", "instruction", "query", "user_message", "human"),
+    "user": ("user", "prompt", "question", "instruction", "input", "query", "user_message", "human"),
     "assistant": (
         "assistant", "response", "answer", "output", "completion", "reply", "generation", "assistant_message",
         "bot", "chosen",
@@ -27,6 +29,8 @@ SYNONYMS = {
 }  # fmt: skip
 """What columns are usually called, the likeliest first; case and spaces around do not count."""
 _PAIR = ("user", "assistant")
+_MORE = "more"
+"""What an instruction is about stands beside it, where it is about anything; both are the person's words."""
 _PARTS = ("conversation", "role", "content")
 
 
@@ -38,7 +42,8 @@ def recognise(record: Json) -> str | None:
     for wanted in (_PARTS, _PAIR):
         if columns.keys() >= set(wanted) and all(_is_cell(record[columns[part]]) for part in wanted):
             return f"rows have the columns {', '.join(columns[part] for part in wanted)}"
-    return None
+    kept = kept_column(record)
+    return None if kept is None else f"rows have the column {kept}"
 
 
 def _is_cell(value: Json) -> bool:
@@ -52,11 +57,14 @@ def columns_of(record: Mapping[str, Json], given: Mapping[str, str]) -> dict[str
 
 @lru_cache(maxsize=64)
 def _columns(names: tuple[str, ...], given: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """One that the user names for the person's words has all of them."""
     folded = {name.strip().lower().replace(" ", "_"): name for name in reversed(names)}
     found = {
         part: next((folded[usual] for usual in synonyms if usual in folded), None)
         for part, synonyms in SYNONYMS.items()
     }
+    if found["user"] is not None and found["user"] == folded.get("instruction"):
+        found[_MORE] = None if "user" in dict(given) else folded.get("input")
     return {part: column for part, column in {**found, **dict(given)}.items() if column is not None}
 
 
@@ -81,6 +89,10 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
     if not all(isinstance(row, dict) for row in rows):
         raise Unreadable("not a JSON object")
     columns = columns_of(rows[0], options.columns)
+    kept = None if options.columns or _one_a_row(columns) else kept_column(rows[0])
+    if kept is not None and (rows[0][kept] or "assistant" not in columns):
+        yield from kept_talk(rows[0], kept, options)
+        return
     missing = [column for column in columns.values() if column not in rows[0]]
     if missing:
         raise Unreadable(f'there is no column "{shown(missing[0])}"')
@@ -96,9 +108,10 @@ def _talk(rows: list[dict[str, Json]], columns: Mapping[str, str]) -> Conversati
     messages = []
     for row in rows:
         role = row.get(columns["role"])
-        text = _text(row, columns["content"])
+        text = text_in(row, columns["content"])
         if text:
-            messages.append(Message(role_of(role.strip().lower() if isinstance(role, str) else role), text))
+            whose = role_of(role.strip().lower() if isinstance(role, str) else role)
+            messages.append(Message(whose, _words(text, whose, columns["content"])))
     if not messages:
         raise Unreadable("no message with any words")
     first = rows[0]
@@ -108,29 +121,35 @@ def _talk(rows: list[dict[str, Json]], columns: Mapping[str, str]) -> Conversati
     return Conversation(name, tuple(messages), _tags(first, columns), fields)
 
 
+def _words(text: str, role: Role, column: str) -> str:
+    """What a tool gave back is its own affair, whatever it looks like."""
+    if role in ("tool", "system"):
+        return text
+    return "\n\n".join(message.text for message in said(text, role, column))
+
+
 def _same(rows: list[dict[str, Json]], key: str) -> bool:
     """Whether a column says the same in every row and so is about the whole."""
     return all(row.get(key) == rows[0][key] for row in rows)
 
 
 def _exchange(row: dict[str, Json], columns: Mapping[str, str]) -> Conversation:
-    texts = {part: _text(row, columns[part]) for part in ("system", *_PAIR) if part in columns}
+    texts = {part: text_in(row, columns[part]) for part in ("system", *_PAIR) if part in columns}
     if not texts["assistant"].strip():
         raise Unreadable(f'"{shown(columns["assistant"])}" is empty')
-    messages = [Message(role_of(role), text) for role, text in texts.items() if text]
-    used = {columns[part] for part in ("system", *_PAIR, "id", "tags") if part in columns}
+    history = [Message("system", texts["system"])] if texts.get("system") else []
+    if _MORE in columns and (more := text_in(row, columns[_MORE])).strip():
+        texts["user"] = "\n\n".join(filter(None, (texts["user"], more)))
+    if "user" in texts:
+        history += said(texts["user"], "user", columns["user"])
+    reply = said(texts["assistant"], "assistant", columns["assistant"], history)
+    if not to_judge(reply):
+        raise Unreadable(f'"{shown(columns["assistant"])}" has no reply in it')
+    messages = [*earlier(history), *reply]
+    used = {columns[part] for part in ("system", *_PAIR, _MORE, "id", "tags") if part in columns}
     fields = {key: value for key, value in row.items() if key not in used}
     name = id_of(row[columns["id"]]) if "id" in columns else ""
     return Conversation(name, tuple(messages), _tags(row, columns), fields)
-
-
-def _text(row: Mapping[str, Json], column: str) -> str:
-    value = row.get(column)
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    raise Unreadable(f'"{shown(column)}" is {shown(value)}, not a text')
 
 
 def _tags(row: Mapping[str, Json], columns: Mapping[str, str]) -> tuple[str, ...]:
