@@ -76,7 +76,7 @@ def test_blocks_of_any_size_make_the_report_that_the_list_makes(
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ["processes:1", "processes:3"])
+@pytest.mark.parametrize("engine", ["processes:1", "processes:3", "dask"])
 def test_every_engine_gives_the_same_bytes(
     engine: str, cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
