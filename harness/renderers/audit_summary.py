@@ -194,8 +194,10 @@ def _print_worst(report: AuditReport, console: "Console") -> None:
         where = f"{one_line(each.file, 60)}:{each.line}"
         failed = f"{each.failed_turns} of {counted(each.turns, 'turn')} failed"
         lost = ", ".join(one_line(name, 40) for name in each.lost) or "nothing whole"
+        unnamed = each.conversation == f"{each.file}:{each.line}"
+        name = where if unnamed else f"{where}  {one_line(each.conversation, 40)}"
         console.print(
-            f"  {each.score:.2f}  {where}  {one_line(each.conversation, 40)}: {failed}; lost: {lost}",
+            f"  {each.score:.2f}  {name}: {failed}; lost: {lost}",
             style="yellow",
         )
 
