@@ -61,6 +61,23 @@ def test_a_run_of_ours_is_its_transcripts(tmp_path: Path) -> None:
         open_inputs([str(run)])
 
 
+@pytest.mark.parametrize("beside", ["audit.json", "rejects.jsonl", "progress.json"])
+def test_what_an_audit_wrote_is_no_input(beside: str, tmp_path: Path) -> None:
+    finding = {"kind": "turn", "file": "a", "turn": 1, "failed": [], "user": "Hi", "assistant": "Hello"}
+    write(tmp_path / "a.jsonl", ROW)
+    folder = tmp_path / "audits" / "1"
+    folder.mkdir(parents=True)
+    write(folder / "findings.jsonl", finding)
+    with pytest.raises(Problems, match="no known format"):
+        open_inputs([str(tmp_path)])
+    write(folder / beside, {"kind": "audit"})
+    assert [each.path for each in open_inputs([str(tmp_path)])] == [str(tmp_path / "a.jsonl")]
+    with pytest.raises(Problems, match="there is only an audit in this folder"):
+        open_inputs([str(folder)])
+    write(folder / "b.jsonl", ROW)
+    assert [each.path for each in open_inputs([str(folder)])] == [str(folder / "b.jsonl")]
+
+
 def test_what_is_none_of_these_is_refused_together_with_what_was_seen(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", b"Dear all,", b"", b"\x1b[31mred\x1b[0m " + b"x" * 300)
     write(tmp_path / "b.bin", bytes(range(256)))
