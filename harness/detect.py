@@ -1,5 +1,6 @@
 """Find out what a file is: its shape from its first bytes, its importer from its first records."""
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -120,7 +121,7 @@ def _parsed(records: Iterable[Numbered]) -> Iterator[Json]:
                 continue
 
 
-def refusal(path: str, head: bytes) -> SynthesisError:
+def refusal(path: str, head: bytes, options: ImportOptions) -> SynthesisError:
     """A file that is none of these, with what was seen on its first lines."""
     known = ", ".join(plugins.names(FOLDER))
     fix = f"say what it is with --from NAME, one of: {known}"
@@ -128,7 +129,40 @@ def refusal(path: str, head: bytes) -> SynthesisError:
         return SynthesisError("it is empty", where=path, fix="remove it, or name other files")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return SynthesisError("it is UTF-16", where=path, fix="save it as UTF-8")
+    columns = _header(head)
+    missing = [f'"{shown(name)}"' for name in options.columns.values() if name not in columns]
+    if columns and missing:
+        what = f"there is no column {', '.join(missing)} among {shown(', '.join(columns))}"
+        return SynthesisError(what, where=path, fix="name columns that are there with --columns")
+    if columns:
+        fix = f"if it is a table, name its columns with --columns user=…,assistant=…; else {fix}"
+    elif not _is_utf8(head):
+        fix = f"save it as UTF-8, or {fix}"
+        return SynthesisError(f"not UTF-8, and no known format; it begins:{_seen(head)}", where=path, fix=fix)
+    return SynthesisError(f"no known format; it begins:{_seen(head)}", where=path, fix=fix)
+
+
+def _header(head: bytes) -> list[str]:
+    """The names on a first line that may well be the header of a table: several, and as many on the next."""
+    lines = [line.rstrip(b"\r") for line in head.removeprefix(BOM).lstrip().split(b"\n")[:2]]
+    if lines[0][:1] in (b"{", b"["):
+        return []
+    rows = max(
+        ([columns_of(line, each) for line in lines] for each in DELIMITERS), key=lambda row: len(row[0])
+    )
+    return rows[0] if len(rows[0]) > 1 and all(rows[0]) and len(rows[0]) == len(rows[-1]) else []
+
+
+def _is_utf8(head: bytes) -> bool:
+    """The last sign may be cut off."""
+    try:
+        getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _seen(head: bytes) -> str:
     text = head[:_EXCERPT].decode("utf-8", "backslashreplace")
     lines = [line for line in text.split("\n") if line.strip()]
-    seen = "".join(f"\n    {number}: {one_line(line, 100)}" for number, line in enumerate(lines[:_SHOWN], 1))
-    return SynthesisError(f"no known format; it begins:{seen}", where=path, fix=fix)
+    return "".join(f"\n    {number}: {one_line(line, 100)}" for number, line in enumerate(lines[:_SHOWN], 1))

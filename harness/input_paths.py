@@ -6,6 +6,7 @@ from pathlib import Path
 from harness.errors import Problems, SynthesisError
 
 STANDARD_INPUT = "-"
+_OF_AN_AUDIT = frozenset({"audit.json", "findings.jsonl", "rejects.jsonl", "progress.json"})
 _OF_A_RUN = ("report", "workspaces", "judgments", "transcripts")
 
 
@@ -51,25 +52,33 @@ def _files(path: Path) -> list[str]:
         return [str(path)]
     found = [str(file) for file in _inside(path, frozenset())]
     if not found:
-        raise SynthesisError("there is no file in this folder", where=str(path), fix="name another")
+        what = "there is only an audit" if _is_audit(path) else "there is no file"
+        raise SynthesisError(f"{what} in this folder", where=str(path), fix="name another")
     return found
 
 
 def _inside(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
-    """Hidden files are left out, and so is a folder that is inside itself by a link."""
+    """Hidden files are left out, what an audit wrote, and a folder that is inside itself by a link."""
     real = folder.resolve()
     if real in above:
         return
     if _is_run(folder):
         yield from sorted(file for file in (folder / "transcripts").glob("*.jsonl") if file.is_file())
         return
+    written = _OF_AN_AUDIT if _is_audit(folder) else frozenset()
     for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
+        if path.name.startswith(".") or path.name in written:
             continue
         if path.is_dir():
             yield from _inside(path, above | {real})
         elif path.is_file():
             yield path
+
+
+def _is_audit(folder: Path) -> bool:
+    """Findings and a file that only an audit has beside them; one such name alone may be anybody's."""
+    names = {name for name in _OF_AN_AUDIT if (folder / name).is_file()}
+    return "findings.jsonl" in names and len(names) > 1
 
 
 def _is_run(folder: Path) -> bool:

@@ -58,7 +58,7 @@ class Look:
                 return Seen(seen.importer, seen.why, seen.form, compression, head)
             if len(head) < most and len(text) < most:
                 break
-        raise refusal(self.path, text)
+        raise refusal(self.path, text, self.options)
 
     def _seen(self, text: bytes, compression: Compression | None) -> Seen | None:
         if archives := _archives(text):

@@ -197,3 +197,14 @@ def test_batches_of_anthropic_that_failed_are_rejects(tmp_path: Path) -> None:
     everything = readings(file)
     assert rejects(everything) == [(1, "the server answered with an error: Overloaded")]
     assert [(each.conversation.id, turns([each])) for each in found(everything)] == [("b", [("", "x")])]
+
+
+def test_a_message_whose_words_stand_elsewhere_is_a_reject_and_no_silence(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    silent = [{"role": "assistant", "tool_calls": []}, {"role": "assistant", "content": None}]
+    odd = {"role": "assistant", "contents": "I am sorry."}
+    talks = [[USER, REPLY], [USER, odd], *([USER, each] for each in silent)]
+    file.write_bytes(b"\n".join(orjson.dumps({"messages": talk}) for talk in talks))
+    everything = readings(file)
+    assert rejects(everything) == [(2, 'message 2 has no "content"')]
+    assert [each.line for each in found(everything)] == [1, 3, 4]

@@ -61,6 +61,48 @@ def test_a_run_of_ours_is_its_transcripts(tmp_path: Path) -> None:
         open_inputs([str(run)])
 
 
+@pytest.mark.parametrize(
+    ("content", "columns", "what", "fix"),
+    [
+        (b"Frage,Antwort\nHallo,Ja\n", {}, "no known format", "--columns user=…,assistant=…"),
+        (
+            b"Frage,Antwort\nHallo,Ja\n",
+            {"user": "Frage", "assistant": "Reply"},
+            'there is no column "Reply" among Frage, Antwort',
+            "--columns",
+        ),
+        ("prömpt,response\nHallo,Ja\n".encode("latin-1"), {}, "not UTF-8", "save it as UTF-8"),
+    ],
+)
+def test_a_table_that_is_refused_says_what_would_help(
+    content: bytes, columns: dict[str, str], what: str, fix: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_bytes(content)
+    with pytest.raises(Problems) as caught:
+        open_inputs([str(file)], options=ImportOptions(columns=columns))
+    (problem,) = caught.value.problems
+    assert what in problem.what
+    assert fix in problem.fix
+
+
+@pytest.mark.parametrize("beside", ["audit.json", "rejects.jsonl", "progress.json"])
+def test_what_an_audit_wrote_is_no_input(beside: str, tmp_path: Path) -> None:
+    finding = {"kind": "turn", "file": "a", "turn": 1, "failed": [], "user": "Hi", "assistant": "Hello"}
+    write(tmp_path / "a.jsonl", ROW)
+    folder = tmp_path / "audits" / "1"
+    folder.mkdir(parents=True)
+    write(folder / "findings.jsonl", finding)
+    with pytest.raises(Problems, match="no known format"):
+        open_inputs([str(tmp_path)])
+    write(folder / beside, {"kind": "audit"})
+    assert [each.path for each in open_inputs([str(tmp_path)])] == [str(tmp_path / "a.jsonl")]
+    with pytest.raises(Problems, match="there is only an audit in this folder"):
+        open_inputs([str(folder)])
+    write(folder / "b.jsonl", ROW)
+    assert [each.path for each in open_inputs([str(folder)])] == [str(folder / "b.jsonl")]
+
+
 def test_what_is_none_of_these_is_refused_together_with_what_was_seen(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", b"Dear all,", b"", b"\x1b[31mred\x1b[0m " + b"x" * 300)
     write(tmp_path / "b.bin", bytes(range(256)))

@@ -22,6 +22,9 @@ ROLES: dict[str, Role] = {
 _TEXT = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "json"})
 _TOOL = frozenset({"tool_result", "function_call_output", "tool_call_response"})
 
+_WORDLESS = frozenset({"tool_calls", "function_call", "refusal", "audio", "parts"})
+"""A message that has one of these may well be without content; any other was written down in another way."""
+
 
 def role_of(value: Json) -> Role:
     """Whose words these are."""
@@ -77,6 +80,8 @@ def message_of(item: Json, *, context: bool = False) -> Message | None:
     if not isinstance(item, dict):
         raise Unreadable(f"a message is {shown(item)}, not an object")
     role = role_of(item.get("role"))
+    if "content" not in item and _WORDLESS.isdisjoint(item):
+        raise Unreadable('a message has no "content"')
     content = item.get("content")
     if role == "user" and type(content) is list and _only_results(content):
         role = "tool"
@@ -101,7 +106,9 @@ def messages_of(items: Json, *, context: bool = False) -> list[Message]:
     if type(items) is not list:
         raise Unreadable('"messages" is not a list')
     found = []
-    for item in items:
+    for place, item in enumerate(items, 1):
+        if type(item) is dict and "role" in item and "content" not in item and _WORDLESS.isdisjoint(item):
+            raise Unreadable(f'message {place} has no "content"')
         message = _plain(item, context) or message_of(item, context=context)
         if message is not None:
             found.append(message)

@@ -36,7 +36,7 @@ _PARTS = ("conversation", "role", "content")
 
 def recognise(record: Json) -> str | None:
     """Both halves of an exchange, or all that a message needs."""
-    if not isinstance(record, dict):
+    if not isinstance(record, dict) or _is_finding(record):
         return None
     columns = columns_of(record, {})
     for wanted in (_PARTS, _PAIR):
@@ -44,6 +44,11 @@ def recognise(record: Json) -> str | None:
             return f"rows have the columns {', '.join(columns[part] for part in wanted)}"
     kept = kept_column(record)
     return None if kept is None else f"rows have the column {kept}"
+
+
+def _is_finding(record: Mapping[str, Json]) -> bool:
+    """What an audit of ours found, with the words that it is about."""
+    return record.get("kind") in ("turn", "conversation") and isinstance(record.get("failed"), list | dict)
 
 
 def _is_cell(value: Json) -> bool:
