@@ -18,21 +18,21 @@ def whole_number(text: str, option: str, *, least: int = 0) -> int:
     )
 
 
-def share(text: str, option: str) -> float:
+def share(text: str, option: str, example: float = 0.85) -> float:
     """A number from 0 to 1."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        fix = f"write for example {option} 0.85"
+        fix = f"write for example {option} {example:g}"
         raise SynthesisError(f'"{shown(text)}" is not a number from 0 to 1', where=option, fix=fix)
     return value
 
 
 def confidence(text: str, option: str) -> float:
     """A level of confidence: a number above 0.5 and below 1."""
-    value = share(text, option)
+    value = share(text, option, 0.95)
     if not 0.5 < value < 1:
         what = f'"{shown(text)}" is not a level between 0.5 and 1'
         raise SynthesisError(what, where=option, fix=f"write for example {option} 0.95")

@@ -117,9 +117,9 @@ class AuditRequest:
         for text in self.max_fail_rate:
             name, equals, value = text.rpartition("=")
             if not equals:
-                general = share(text, "--max-fail-rate")
+                general = share(text, "--max-fail-rate", 0.05)
             elif name in checks:
-                rates[name] = share(value, "--max-fail-rate")
+                rates[name] = share(value, "--max-fail-rate", 0.05)
             else:
                 what = f'"{shown(name)}" is not among the checks'
                 fix = f"use one of: {', '.join(checks)}" if checks else "the rubric has no checker"

@@ -89,4 +89,4 @@ def refuse_without_transcripts(run: ComparedRun) -> None:
 
 
 def _share(text: str | None, option: str) -> float | None:
-    return None if text is None else share(text, option)
+    return None if text is None else share(text, option, 0.05)

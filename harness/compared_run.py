@@ -148,6 +148,10 @@ def read_compared(name: str, report: Path) -> ComparedRun:
         if part.name in scenarios:
             what = f'not a run report: the scenario "{shown(part.name)}" is there twice'
             raise SynthesisError(what, where=str(report), fix="restore the file")
+        seeds = Counter(trial.seed for trial in part.trials)
+        if len(seeds) < len(part.trials):
+            twice = f'the seed {seeds.most_common(1)[0][0]} of "{shown(part.name)}" is there twice'
+            raise SynthesisError(f"not a run report: {twice}", where=str(report), fix="restore the file")
         scenarios[part.name] = _figures(part)
     if not any(found.scores for found in scenarios.values()):
         fix = "compare runs that have scores; going on with a run: synthesis eval --resume RUN"

@@ -203,7 +203,7 @@ class Evaluation:
             self.options.run.place.remove_empty_workspaces()
         target = self.options.run.place.report
         timing = RunTiming(
-            started=self._started.isoformat(timespec="seconds"),
+            started=self._started.isoformat(timespec="milliseconds"),
             seconds=round(time.perf_counter() - self._clock, 6),
             trials_seconds=None if self._first is None else round(self._last - self._first, 6),
             model_seconds=model_seconds(self.rows()),

@@ -1,6 +1,6 @@
 """A folder of runs, in the order they were made: how every scenario went, and since when it is lower."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -9,6 +9,7 @@ from harness.comparability import HowScored, differences
 from harness.errors import SynthesisError
 from harness.history_reader import RunFigures, read_figures
 from harness.history_report import HistoryReport, RunPoint, ScenarioTrend
+from harness.problems import shown
 from harness.run_directory import REPORT
 
 DROP = 0.1
@@ -30,9 +31,7 @@ def history(folder: Path, globs: Sequence[str] = (), drop: float = DROP) -> Hist
         raise SynthesisError("there is no such folder", where=str(folder), fix=fix)
     found, skipped = _read(folder)
     if not found:
-        what = "no run in this folder can be read" if skipped else "there is no run in this folder"
-        fix = next(iter(skipped.values()), "name the folder that your runs lie in, for example: runs")
-        raise SynthesisError(what, where=str(folder), fix=fix)
+        raise _nothing(folder, skipped)
     found.sort(key=lambda one: (one.figures.started, one.name))
     names = [
         name
@@ -45,6 +44,16 @@ def history(folder: Path, globs: Sequence[str] = (), drop: float = DROP) -> Hist
     return HistoryReport(
         folder=folder.as_posix(), runs=tuple(_points(found)), scenarios=trends, skipped=skipped
     )
+
+
+def _nothing(folder: Path, skipped: Mapping[str, str]) -> SynthesisError:
+    if not skipped:
+        fix = "name the folder that your runs lie in, for example: runs"
+        return SynthesisError("there is no run in this folder", where=str(folder), fix=fix)
+    why = "; ".join(f"{shown(name)}: {reason}" for name, reason in list(skipped.items())[:_SHOWN])
+    more = f" and {len(skipped) - _SHOWN} more" if len(skipped) > _SHOWN else ""
+    fix = "restore the reports, or go on with the runs: synthesis eval --resume RUN"
+    return SynthesisError(f"no run in this folder can be read: {why}{more}", where=str(folder), fix=fix)
 
 
 def _read(folder: Path) -> tuple[list[_Found], dict[str, str]]:

@@ -108,7 +108,7 @@ def rescore(place: RunDirectory, options: RescoreOptions) -> RunOutcome:
     target = place.path / f"report-{_fingerprint(rows, stamp)}.json"
     seconds = round(time.perf_counter() - clock, 6)
     timing = RunTiming(
-        started=started.isoformat(timespec="seconds"),
+        started=started.isoformat(timespec="milliseconds"),
         seconds=seconds,
         trials_seconds=None,
         turns_latency_ms=turns_latency_ms(rows),

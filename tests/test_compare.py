@@ -427,6 +427,14 @@ def test_a_scenario_that_is_there_twice_is_refused() -> None:
     assert 'the scenario "a" is there twice' in done.stderr
 
 
+def test_a_seed_that_is_there_twice_is_refused() -> None:
+    make_run(Path("base"), scored("a", [1, 0.5]))
+    set_in(Path("base/report.json"), 1, "scenarios", 0, "trials", 1, "seed")
+    done = synthesis("compare", "base", "base", cwd=Path())
+    assert done.returncode == 1
+    assert 'base/report.json: not a run report: the seed 1 of "a" is there twice' in done.stderr
+
+
 def test_runs_of_other_scenarios_are_refused() -> None:
     make_run(Path("base"), scored("a", [1]))
     make_run(Path("head"), scored("b", [1]))
@@ -442,7 +450,9 @@ def test_names_that_lead_nowhere_and_limits_that_are_none() -> None:
     assert "nowhere: no such run, report or baseline\n  fix: name the folder of a run" in done.stderr
     done = synthesis("compare", "base", "base", "--max-drop", "x", cwd=Path())
     assert done.returncode == 1
-    assert '--max-drop: "x" is not a number from 0 to 1' in done.stderr
+    assert (
+        '--max-drop: "x" is not a number from 0 to 1\n  fix: write for example --max-drop 0.05' in done.stderr
+    )
 
 
 def test_a_transcript_outside_the_run_is_not_read() -> None:

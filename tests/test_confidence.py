@@ -14,6 +14,7 @@ from harness import schema
 from harness.decide import Thresholds, decide_run
 from harness.errors import Exit
 from harness.intervals import mean_interval
+from harness.renderers.threshold_lines import threshold_lines
 from harness.run_report import RunReport, ThresholdResult
 from harness.summarize import summarize
 
@@ -219,3 +220,18 @@ def test_the_project_file_may_ask_for_a_confidence() -> None:
     assert synthesis("eval", "s.json", cwd=HERE).returncode == 3
     Path("synthesis.toml").write_text("[eval]\nconfidence = 2\n")
     assert synthesis("eval", "s.json", cwd=HERE).returncode == 1
+
+
+def test_beside_a_worst_trial_stands_what_share_may_be_below() -> None:
+    (result,) = decided([[1.0, 0.6]] * 20, min_worst=0.5, confidence=0.95)[1]
+    outcome, certainty = threshold_lines(result)
+    assert outcome == "min worst 0.5 holds: 0.6"
+    assert certainty.startswith("  95 % sure: up to 16.8 % of trials may be below the line and were not seen")
+    assert "interval" not in certainty
+
+
+@pytest.mark.parametrize("text", ["95", "x"])
+def test_the_example_of_a_level_is_a_level(text: str) -> None:
+    done = synthesis("eval", "--min-mean", "0.5", "--confidence", text, cwd=HERE)
+    assert done.returncode == 1
+    assert "fix: write for example --confidence 0.95" in done.stderr

@@ -1,6 +1,7 @@
 """`synthesis history`: runs in the order they were made, trends, and since when a scenario is lower."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,19 @@ def test_a_comparison_that_failed_counts_in_the_exit_code() -> None:
     assert {run["exit_code"] for run in figures()["runs"]} == {0}, "it was made of another report"
     Path("runs/failed/comparison.json").write_text("{")
     assert figures()["skipped"] == {"failed": "the comparison beside it is damaged"}
+
+
+def test_runs_of_one_second_stand_in_the_order_they_were_made() -> None:
+    for name in ("zebra", "mango", "apple"):
+        make_run(Path("runs") / name, scored("a", [1]))
+    runs = figures()["runs"]
+    assert [run["run"] for run in runs] == ["zebra", "mango", "apple"]
+    assert all(datetime.fromisoformat(run["started"]) and "." in run["started"] for run in runs)
+
+
+def test_where_nothing_can_be_read_each_folder_is_named_with_its_reason() -> None:
+    dated("r0", 0, scored("a", [1]))
+    Path("runs/r0/report.json").write_bytes(b"")
+    done = synthesis("history", cwd=HERE)
+    assert done.returncode == 1
+    assert "runs: no run in this folder can be read: r0: empty\n  fix: restore the reports" in done.stderr

@@ -30,7 +30,7 @@ def run(
     from harness.history import DROP, history
     from harness.renderers import history_summary
 
-    limit = DROP if drop is None else share(drop, "--drop")
+    limit = DROP if drop is None else share(drop, "--drop", DROP)
     report = history(Path(folder), tuple(scenario or ()), limit)
     if json:
         emit(report.model_dump_json(indent=2))

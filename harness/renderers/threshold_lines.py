@@ -16,7 +16,8 @@ def threshold_lines(result: ThresholdResult) -> Iterator[str]:
         return
     yield f"{name} {result.required:g} {_outcome(result, result.actual)}"
     if result.certainty is not None:
-        yield f"  {_certainty(result.certainty)}"
+        told = _unseen if result.name == "--min-worst" else _certainty
+        yield f"  {told(result.certainty)}"
 
 
 def _outcome(result: ThresholdResult, actual: float) -> str:
@@ -37,3 +38,10 @@ def _certainty(found: Certainty) -> str:
     seen = f"; {found.detectable:.3f} below the line would be found 4 times in 5" if found.detectable else ""
     interval = f"{found.level * 100:.4g} % interval {found.low:.4f} to {found.high:.4f}{rough}"
     return f"{interval}{seen}; {found.advice}"
+
+
+def _unseen(found: Certainty) -> str:
+    """Its interval is about a share of trials, not about the score it stands beside."""
+    rough = f" (rough: {found.rough})" if found.rough else ""
+    up_to = f"up to {found.high * 100:.3g} % of trials may be below the line and were not seen"
+    return f"{found.level * 100:.4g} % sure: {up_to}{rough}; a worst trial is a fact of this run"
