@@ -60,6 +60,14 @@ def test_power_says_what_two_runs_like_this_can_show() -> None:
     assert needed[0.01, 5] > needed[0.02, 5] > needed[0.05, 5] > needed[0.05, 10]
 
 
+def test_a_mean_that_would_have_to_be_below_nought_is_not_promised() -> None:
+    make_run(Path("two"), scored("a", [1.0, 0.0, 0.5]), scored("b", [0.0, 1.0, 1.0]))
+    said = synthesis("power", "two", cwd=HERE).stdout
+    assert figures("power", "two")["below_line"] >= 1
+    assert "too few scenarios to be sure of any mean below a threshold" in said
+    assert "is found there" not in said
+
+
 def test_the_mean_of_power_is_over_all_trials() -> None:
     make_run(Path("r"), scored("a", [1, 1, 1, 0.5]), scored("b", [0]), scored("c", [0.5, 0.75]))
     assert figures("power", "r")["mean"] == pytest.approx(4.75 / 7, abs=1e-6)

@@ -19,7 +19,9 @@ def render(report: PowerReport, console: "Console") -> None:
         console.print("too few scenarios to be sure of any drop between two runs like this", style="yellow")
     else:
         console.print(f"two runs like this show a drop of {report.detectable_drop:.3f} {often}")
-    if report.below_line is not None:
+    if report.below_line is not None and report.below_line >= 1:
+        console.print("too few scenarios to be sure of any mean below a threshold", style="yellow")
+    elif report.below_line is not None:
         console.print(f"a mean {report.below_line:.3f} below a threshold is found there {often}")
     if report.within_share is not None:
         share = f"{report.within_share * 100:.0f} %"
