@@ -91,7 +91,7 @@ def test_one_scenario_says_nearly_nothing() -> None:
     ("values", "why"),
     [
         ([0.05 * i for i in range(19)], "fewer than 20 scenarios"),
-        ([1.0] * 16 + [0.1, 0.2, 0.3, 0.4], "fewer than 5 scenarios differ from the rest"),
+        ([1.0] * 16 + [0.1, 0.2, 0.3, 0.4], "fewer than 10 scenarios differ from the rest"),
         (
             [0.99 + 0.0001 * i for i in range(30)] + [0.0],
             "nearly all of the spread is in one or two scenarios",
@@ -125,7 +125,7 @@ def test_coverage(scale: tuple[float, float], generator: Generator, scenarios: i
     share = covered(found, generator.truth)
     rough = sum(one.rough is not None for one in found) / len(found)
     assert share >= 0.93 - ALLOWANCE
-    assert share <= 0.97 + ALLOWANCE or rough > 0.4, f"{share:.3f} covered, {rough:.2f} called rough"
+    assert share <= 0.97 + ALLOWANCE or rough > 0.95, f"{share:.3f} covered, {rough:.2f} called rough"
 
 
 @pytest.mark.parametrize("trials", [1, 3, 10])
