@@ -71,10 +71,13 @@ class AuditDirectory:
         return self.path / "progress.json"
 
     def finish(self, report: AuditReport) -> None:
-        """Write the figures; how far it came is of no more use, nor what a killed audit left half written."""
+        """Write the figures; how far it came is of no more use, nor what a killed audit left half written.
+
+        `progress.json` goes last: an audit killed in here is still one to go on with, which tidies up again.
+        """
         text = report.model_dump_json(by_alias=True, indent=2) + "\n"
         replace_file(self.report, [text.encode("utf-8")])
-        for pattern in ("progress.json", ".progress.json.*", ".audit.json.*"):
+        for pattern in (".progress.json.*", ".audit.json.*", "progress.json"):
             for path in self.path.glob(pattern):
                 path.unlink(missing_ok=True)
 

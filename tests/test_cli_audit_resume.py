@@ -89,6 +89,39 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(
     ]  # fmt: skip
 
 
+TIDYING_ONCE = """
+import os, signal, sys
+from pathlib import Path
+unlink = Path.unlink
+def unlink_and_die(path, missing_ok=False):
+    unlink(path, missing_ok)
+    if "progress.json" in path.name:
+        os.kill(os.getpid(), signal.SIGKILL)
+Path.unlink = unlink_and_die
+from harness.cli import main
+sys.exit(main())
+"""
+"""The real command; only it is killed when it has removed the first file that is of no more use."""
+
+
+def test_killed_while_it_tidies_up_it_leaves_nothing_behind_when_it_goes_on(
+    logs: Path, tmp_path: Path
+) -> None:
+    assert synthesis("audit", "logs", "--max-rejects", "99", "--out", "whole", cwd=tmp_path).returncode == 0
+    place = torn(tmp_path)
+    (place / ".progress.json.half").touch()
+    (place / ".audit.json.half").touch()
+    going_on = ["audit", "logs", "--max-rejects", "99", "--resume", "torn"]
+    killed = subprocess.run(
+        [sys.executable, "-c", TIDYING_ONCE, *going_on], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    done = synthesis(*going_on, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert written(place) == written(tmp_path / "whole")
+    assert sorted(path.name for path in place.iterdir()) == ["audit.json", "findings.jsonl", "rejects.jsonl"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_says_how_to_go_on(number: signal.Signals, logs: Path, tmp_path: Path) -> None:
     assert synthesis("audit", "logs", "--max-rejects", "99", "--out", "whole", cwd=tmp_path).returncode == 0
