@@ -89,8 +89,8 @@ def test_a_program_that_listens_may_tidy_up(tmp_path: Path) -> None:
 def test_children_may_tidy_up_even_where_the_program_is_gone_already(tmp_path: Path) -> None:
     code = """
         tidying = "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit())"
-        tidying += "; print(flush=True)"
-        tidying += "\\ntry: time.sleep(60)\\nfinally: time.sleep(0.05); open('tidied', 'w').close()"
+        tidying += "\\ntry: print(flush=True); time.sleep(60)"
+        tidying += "\\nfinally: time.sleep(0.05); open('tidied', 'w').close()"
         child = subprocess.Popen([sys.executable, "-c", tidying], stdout=subprocess.PIPE)
         child.stdout.readline()
         print("said")
