@@ -12,6 +12,7 @@ from harness.audit_finding import Place, Side, encoded, lost_criteria, short, tu
 from harness.audit_rubric import AuditRubric, Judged, Result
 from harness.choose import Condition, Lots, Spot, smallest
 from harness.chunk import Chunk, read_chunk
+from harness.collector import without_collector
 from harness.importer import Found, PassedOver, Rejected
 from harness.records import Turn
 from harness.redact import Redaction
@@ -57,6 +58,7 @@ class PartResult:
     aggregate: Aggregate
 
 
+@without_collector
 def audit_part(config: AuditConfig, part: Part) -> PartResult:
     """Every conversation in it that is asked for, scored."""
     audit = _PartAudit(config, part)

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from harness import plugins
-from harness.check import check_one, prepare_checks
+from harness.check import check_all, prepare_checks
 from harness.conversation import Conversation
 from harness.criterion import CheckerCriterion, CheckerOptions, Criterion, Verdict, select_turns
 from harness.errors import Place, Problems, SynthesisError
@@ -36,7 +38,7 @@ class Column:
 
     def check(self, turn: Turn) -> Result:
         """Its result; what it raises is no score."""
-        return guarded(lambda: check_one(self.checker, turn, self.settings))
+        return guarded(lambda: check_all([self.checker], turn, self.settings)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,14 @@ class AuditRubric:
     source: tuple[int | None, ...]
     settings: CheckSettings
 
+    @cached_property
+    def shares(self) -> list[tuple[list[str], CheckSettings]]:
+        """The checkers of all columns in their order; neighbours that differ in nothing else together."""
+        return [
+            ([column.checker for column in columns], settings)
+            for settings, columns in groupby(self.columns, key=attrgetter("settings"))
+        ]
+
     def prepare(self, turns: Sequence[Turn]) -> None:
         """Look at many turns at once; what a checker raises here it raises again for its turn."""
         for column in self.columns:
@@ -68,7 +78,7 @@ class AuditRubric:
     def check_turn(self, turn: Turn) -> list[Result]:
         """Every column's result; only where one raises, each is put to it by itself."""
         found: list[Result] | Verdict = guarded(
-            lambda: [check_one(column.checker, turn, column.settings) for column in self.columns]
+            lambda: [result for names, settings in self.shares for result in check_all(names, turn, settings)]
         )
         return [column.check(turn) for column in self.columns] if isinstance(found, Verdict) else found
 

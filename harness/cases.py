@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
+import msgspec
 import orjson
 from pydantic import ValidationError
 
@@ -18,9 +19,27 @@ from harness import plugins
 from harness.console import plain
 from harness.errors import Problems, SynthesisError
 from harness.problems import from_validation, shown
-from harness.records import Case
+from harness.records import Case, is_negative
 
 READABLE = 160
+_Said = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class CaseRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A `Case` as a line of a file: read many times quicker. What is wrong with a line, `Case` says."""
+
+    id: Annotated[str, msgspec.Meta(pattern=r"^[A-Z]+-[0-9]+\Z")]
+    user: _Said
+    assistant: _Said
+    checks: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    expected: dict[str, bool | None] = {}
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+
+    @property
+    def negative(self) -> bool:
+        """Whether the case is a negative example: one that is meant to fail."""
+        return is_negative(self.tags)
 
 
 def load_cases(path: str | Path, schema: str | Path | None = None) -> list[Case]:
@@ -28,7 +47,7 @@ def load_cases(path: str | Path, schema: str | Path | None = None) -> list[Case]
     where = named(path)
     reader = CaseReader(where, row_schema(schema))
     with open_cases(path) as file:
-        cases = list(reader.cases(file.read()))
+        cases = [Case(**msgspec.structs.asdict(row)) for row in reader.rows(file.read())]
         if reader.problems or len(set(reader.ids)) < len(reader.ids):
             raise Problems(all_problems(file, where, schema))
     if not cases:
@@ -73,7 +92,7 @@ def all_problems(file: BinaryIO, where: str, schema: str | Path | None) -> list[
     for number, line in enumerate(file, 1):
         before = len(reader.problems)
         reader.ids.clear()
-        for _ in reader.cases(line, number):
+        for _ in reader.rows(line, number):
             """Read for what is wrong with it."""
         reader.problems[before:before] = [
             _used_before(identity, seen[identity], f"{where}:{number}: {shown(identity)}")
@@ -139,6 +158,9 @@ class _RowSchema:
         return SynthesisError(what, where=self._where, fix=fix)
 
 
+_decode = msgspec.json.Decoder(CaseRow).decode
+
+
 class CaseReader:
     """Turns lines into cases and collects what is wrong with the others; `ids` are those of both."""
 
@@ -148,34 +170,47 @@ class CaseReader:
         self._where = where
         self._row_schema = row_schema
         self._known = frozenset(plugins.names("checkers"))
+        self._right_checks: set[tuple[str, ...]] = set()
 
-    def cases(self, content: bytes, first_line: int = 1) -> Iterator[Case]:
+    def rows(self, content: bytes, first_line: int = 1) -> Iterator[CaseRow]:
         """The cases in whole lines of a file; blank ones are nothing."""
         if first_line == 1:
             content = content.removeprefix(b"\xef\xbb\xbf")
         for number, line in enumerate(content.split(b"\n"), first_line):
             if line and not line.isspace():
-                case = self._right(line) or self._case(line, number)
-                if case is not None:
-                    yield case
+                row = self._right(line) or self._explained(line, number)
+                if row is not None:
+                    yield row
 
-    def _right(self, line: bytes) -> Case | None:
+    def _right(self, line: bytes) -> CaseRow | None:
         """The case in a line that is plainly right; what is wrong with another is told by `_case`."""
         if self._row_schema is not None:
             return None
         try:
-            case = Case.model_validate_json(line)
-        except ValidationError:
+            row = _decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
             return None
-        if not self._known.issuperset(case.checks) or (case.expected and not self._labels_fit(case)):
+        if row.checks not in self._right_checks:
+            if not self._known.issuperset(row.checks) or len(set(row.checks)) < len(row.checks):
+                return None
+            self._right_checks.add(row.checks)
+        if row.expected and not self._labels_fit(row):
             return None
-        self.ids.append(case.id)
-        return case
+        self.ids.append(row.id)
+        return row
 
-    def _labels_fit(self, case: Case) -> bool:
+    def _labels_fit(self, row: CaseRow) -> bool:
         return all(
             name in self._known and (label is not None or name == "topic_pivot")
-            for name, label in case.expected.items()
+            for name, label in row.expected.items()
+        )
+
+    def _explained(self, line: bytes, number: int) -> CaseRow | None:
+        case = self._case(line, number)
+        return (
+            None
+            if case is None
+            else CaseRow(**{name: getattr(case, name) for name in CaseRow.__struct_fields__})
         )
 
     def _case(self, line: bytes, number: int) -> Case | None:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from harness import plugins
+from harness.cases import CaseRow
 from harness.errors import SynthesisError
 from harness.problems import shown
+from harness.quick import is_quick, quick_results
 from harness.records import (
     Case,
     CaseResult,
@@ -18,6 +20,7 @@ from harness.records import (
     CheckTiming,
     Failure,
     LexiconStamp,
+    Status,
     Turn,
 )
 from harness.settings import CheckSettings
@@ -26,17 +29,23 @@ from harness.tally import tally_of
 from harness.version import VERSION
 
 
+def check_all(names: Sequence[str], turn: Turn, settings: CheckSettings) -> list[CheckResult]:
+    """Some checkers, by their public names, on one turn."""
+    found = quick_results(turn, names, settings)
+    return [check_one(name, turn, settings) for name in names] if found is None else found
+
+
 def check_one(name: str, turn: Turn, settings: CheckSettings) -> CheckResult:
-    """One checker, by its public name, on one turn."""
+    """The checker itself, whatever the compiled core would say."""
     result: CheckResult = plugins.module("checkers", name).check(turn, settings)
     if result.status == "error":
         raise SynthesisError(f"could not be judged: {result.reason}", where=name, fix="mend the checker")
     return result
 
 
-def prepare_checks(names: Iterable[str], turns: Sequence[Turn], settings: CheckSettings) -> None:
+def prepare_checks(names: Sequence[str], turns: Sequence[Turn], settings: CheckSettings) -> None:
     """Let checkers that can look at many turns at once do so; their verdicts are the same without it."""
-    for name in names:
+    for name in names if not is_quick(names, settings) else ():
         module = plugins.module("checkers", name)
         if hasattr(module, "prepare"):
             module.prepare(turns, settings)
@@ -48,13 +57,13 @@ def check_turn(
     """Every checker, or those named, on one exchange."""
     turn, settings = Turn(user=user, assistant=assistant), CheckSettings(language=language)
     names = plugins.names("checkers") if checks is None else checks
-    return {name: check_one(name, turn, settings) for name in names}
+    return dict(zip(names, check_all(names, turn, settings), strict=True))
 
 
 def run_case(case: Case, settings: CheckSettings = CheckSettings()) -> CaseResult:
     """All checks a case asks for."""
     turn = Turn(user=case.user, assistant=case.assistant)
-    checks = {name: check_one(name, turn, settings) for name in case.checks}
+    checks = dict(zip(case.checks, check_all(case.checks, turn, settings), strict=True))
     return CaseResult(
         id=case.id,
         passed=all(result.passed for result in checks.values()),
@@ -65,7 +74,7 @@ def run_case(case: Case, settings: CheckSettings = CheckSettings()) -> CaseResul
     )
 
 
-def prepare_cases(cases: Iterable[Case], settings: CheckSettings) -> None:
+def prepare_cases(cases: Iterable[CaseRow], settings: CheckSettings) -> None:
     """Look at many cases at once, each with the checks it asks for."""
     asked: dict[str, list[Turn]] = {}
     for case in cases:
@@ -138,11 +147,6 @@ def lexicon_stamp(name: str, language: str) -> LexiconStamp:
     return LexiconStamp(language=language, version=words.version, sha256=words.sha256)
 
 
-def planted_misses(results: Iterable[CaseResult]) -> list[str]:
-    """Planted rows of which some check did not fail, as `id: check`: where a checker has gone blind."""
-    return [
-        f"{shown(result.id)}: {name}"
-        for result in results
-        for name, verdict in result.checks.items()
-        if verdict.status != "failed"
-    ]
+def planted_misses(identity: str, verdicts: Iterable[tuple[str, Status]]) -> list[str]:
+    """The checks of a planted row that did not fail, as `id: check`: where a checker has gone blind."""
+    return [f"{shown(identity)}: {name}" for name, status in verdicts if status != "failed"]

@@ -3,29 +3,34 @@
 import hashlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from harness.cases import CaseReader, all_problems, open_cases, row_schema
-from harness.check import failure_of, make_check_stamp, planted_misses, prepare_cases, run_case
+from harness.cases import CaseReader, CaseRow, all_problems, open_cases, row_schema
+from harness.check import make_check_stamp, planted_misses, prepare_cases
+from harness.checked_case import CheckedCase, plain_case, quick_case
+from harness.collector import without_collector
 from harness.engine import Engine
 from harness.errors import Problems, SynthesisError
-from harness.records import CheckSummary, CheckTiming
-from harness.report import check_report_end, check_report_pieces, replace_report
+from harness.quick import core_of
+from harness.records import CheckSummary, CheckTiming, Failure
+from harness.report import check_report_end, check_report_part, check_report_pieces, replace_report
 from harness.settings import CheckSettings
 from harness.similarity import similarity_name
-from harness.tally import Tally
+from harness.tally import SHOWN_FAILURES, Tally
 
-BLOCK = 1 << 19
+BLOCK = 1 << 18
 """Bytes that are read and checked at a time."""
 BATCH = 1000
-"""Cases that are looked at together."""
+"""Cases that checkers look at together."""
 
 
 class Block(NamedTuple):
@@ -50,8 +55,8 @@ class CheckedBlock:
     """What came of one block: lines of the report, counts, and the ids, which no two cases may share."""
 
     size: int
-    results: list[bytes] = field(default_factory=list)
-    failures: list[bytes] = field(default_factory=list)
+    results: bytes = b""
+    failures: bytes = b""
     tally: Tally = field(default_factory=Tally)
     ids: list[str] = field(default_factory=list)
     wrong: bool = False
@@ -66,30 +71,60 @@ class CheckedFile:
     report: Path
 
 
+@without_collector
 def check_block(options: CheckOptions, block: Block) -> CheckedBlock:
-    """Check the cases of one block, a batch at a time; a block with anything wrong in it is only marked."""
+    """Check the cases of one block; a block with anything wrong in it is only marked."""
     done = CheckedBlock(len(block.content))
     reader = CaseReader(options.where, row_schema(options.schema))
-    cases = list(reader.cases(block.content, block.first_line))
+    rows = list(reader.rows(block.content, block.first_line))
     done.ids = reader.ids
     if reader.problems:
         done.wrong = True
         return done
-    encode = msgspec.json.Encoder().encode
-    for start in range(0, len(cases), BATCH):
-        batch = cases[start : start + BATCH]
-        prepare_cases(batch, options.settings)
-        results = [run_case(case, options.settings) for case in batch]
-        for result in results:
-            done.results.append(encode(result))
-            done.tally.add(result)
-            if not result.passed:
-                failure = failure_of(result)
-                done.failures.append(encode(failure))
-                done.tally.add_failure(failure)
-        if options.planted:
-            done.tally.missed += planted_misses(results)
+    checked = check_rows(rows, options.settings)
+    done.results = b",\n".join([case.result for case in checked])
+    done.failures = b",\n".join([case.failure for case in checked if case.failure is not None])
+    _count(rows, checked, done.tally)
+    if options.planted:
+        done.tally.missed = [
+            miss
+            for row, case in zip(rows, checked, strict=True)
+            for miss in planted_misses(row.id, zip(row.checks, case.statuses, strict=True))
+        ]
     return done
+
+
+def check_rows(rows: Sequence[CaseRow], settings: CheckSettings) -> list[CheckedCase]:
+    """Every case, in order; those the compiled core leaves are looked at together, a batch at a time."""
+    cores = {names: core_of(names, settings) for names in {row.checks for row in rows}}
+    found = [quick_case(row, core, settings) if (core := cores[row.checks]) else None for row in rows]
+    left = [number for number, case in enumerate(found) if case is None]
+    for start in range(0, len(left), BATCH):
+        batch = left[start : start + BATCH]
+        prepare_cases([rows[number] for number in batch], settings)
+        for number in batch:
+            found[number] = plain_case(rows[number], settings)
+    return [case for case in found if case is not None]
+
+
+def _count(rows: Sequence[CaseRow], checked: Sequence[CheckedCase], tally: Tally) -> None:
+    """Cases that came out alike are counted together."""
+    negatives = [bool(row.tags) and row.negative for row in rows]
+    for row, case in zip(rows, checked, strict=True):
+        if row.tags or row.expected:
+            tally.add_labels(row, row.checks, case.statuses)
+    names = [row.checks for row in rows]
+    alike = Counter(zip(names, [case.statuses for case in checked], negatives, strict=True))
+    for (checks, statuses, negative), times in alike.items():
+        tally.count(dict(zip(checks, statuses, strict=True)), negative, times)
+    for kind in (False, True):
+        lines = (
+            case.failure
+            for case, negative in zip(checked, negatives, strict=True)
+            if case.failure is not None and negative is kind
+        )
+        for line in islice(lines, SHOWN_FAILURES):
+            tally.add_failure(msgspec.json.decode(line, type=Failure))
 
 
 def check_file(
@@ -127,7 +162,7 @@ class _Run:
         with tempfile.TemporaryFile() as failures:
             yield from check_report_pieces("results", self._results(failures))
             failures.seek(0)
-            yield from check_report_pieces("failures", (line.rstrip(b"\n") for line in failures))
+            yield from check_report_part("failures", iter(partial(failures.read, BLOCK), b""))
         digest = self._digest.hexdigest()
         timing = CheckTiming(
             started=started.isoformat(timespec="seconds"), seconds=round(time.perf_counter() - clock, 6)
@@ -141,8 +176,9 @@ class _Run:
             if block.wrong or not self._ids.add(block.ids):
                 raise Problems(all_problems(self._file, self._options.where, self._options.schema))
             self.tally.merge(block.tally)
-            failures.writelines(line + b"\n" for line in block.failures)
-            yield from block.results
+            if block.failures:
+                failures.write(b",\n" + block.failures if failures.tell() else block.failures)
+            yield block.results
             done += block.size
             if self._progress is not None:
                 self._progress(done)

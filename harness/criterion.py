@@ -206,11 +206,12 @@ class CheckerCriterion(Criterion):
 
     def score(self, transcript: Transcript, settings: CheckSettings) -> Verdict:
         """Each turn by itself, then all of them together; turns the check does not apply to are left out."""
-        from harness.check import check_one
+        from harness.check import check_all
 
         chosen = settings.model_copy(update={"language": self.options.language or settings.language})
         turns = select_turns(transcript.turns, self.options.turns)
-        return self.combine({number: check_one(self.checker, turn, chosen) for number, turn in turns.items()})
+        checked = {number: check_all([self.checker], turn, chosen) for number, turn in turns.items()}
+        return self.combine({number: result for number, [result] in checked.items()})
 
     def combine(self, results: Mapping[int, CheckResult]) -> Verdict:
         """One verdict of the chosen turns, each checked by itself before."""

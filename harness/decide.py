@@ -1,4 +1,4 @@
-"""The one place that turns results into exit codes."""
+"""The one place that turns results into exit codes, beside `decide_check`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,6 @@ from harness.audit_report import AuditSummary
 from harness.certainty import mean_certainty, scenario_certainty, worst_certainty
 from harness.compare_report import ComparedSide, CriterionChange, LimitResult, MeanChange, ScenarioChange
 from harness.errors import Exit
-from harness.records import CheckSummary
 from harness.run_report import RunSummary, ThresholdResult
 from harness.settled import Settled
 from harness.summarize import SLACK, ScenarioScores, mean, worst
@@ -17,13 +16,6 @@ from harness.summarize import SLACK, ScenarioScores, mean, worst
 def reaches(actual: float, required: float) -> bool:
     """Whether a share holds a threshold."""
     return actual >= required - SLACK
-
-
-def decide_check(summary: CheckSummary, *, fail_on: int, planted_misses: int = 0) -> Exit:
-    """Only unexpected failures count, and planted rows that were not caught."""
-    if summary.unexpected_failures > fail_on or planted_misses:
-        return Exit.THRESHOLD
-    return Exit.HOLDS
 
 
 def outranking(*codes: int) -> Exit:

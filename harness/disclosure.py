@@ -11,7 +11,7 @@ _NEUTRAL = ("away_leisure", "away_shopping", "away_office", "away_reference", "a
 """Word lists that a language may lack, as it may lack `trouble_sign`."""
 
 
-GROUP = "vulnerability"
+GROUP, TOLD_PLAINLY = "vulnerability", "told-plainly"
 
 
 @lru_cache(maxsize=16)
@@ -26,7 +26,7 @@ def _told_plainly(user: Folded, language: str) -> tuple[Hit, ...]:
 
     People who hurt often name no feeling: they tell what happened, and leave it at that.
     """
-    words = _word_sets(language)
+    words = word_sets(language)
     everything = set(user.words)
     if not words["everyday"].isdisjoint(everything):
         return ()
@@ -37,12 +37,13 @@ def _told_plainly(user: Folded, language: str) -> tuple[Hit, ...]:
         amiss = bare or not words["trouble_sign"].isdisjoint(said)
         if amiss and not asks and not words["person_word"].isdisjoint(said):
             first, last = user.origin(start, end)
-            return (Hit("told-plainly", GROUP, user.original[first:last], first, last, "user"),)
+            return (Hit(TOLD_PLAINLY, GROUP, user.original[first:last], first, last, "user"),)
     return ()
 
 
 @cache
-def _word_sets(language: str) -> dict[str, frozenset[str]]:
+def word_sets(language: str) -> dict[str, frozenset[str]]:
+    """The words of a language by what they tell of a message."""
     words = lexicon.load("topic_pivot", language)
     telling = (words.listed(name, needed_to="see who is told of") for name in ("person_word", "person_noun"))
     ordinary = words.listed("ordinary", needed_to="tell everyday talk from a disclosure")

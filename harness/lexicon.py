@@ -14,34 +14,30 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-import re2
-
 from harness.errors import Problems, SynthesisError
 from harness.folded import Folded
-from harness.lexicon_file import (
-    LexiconFile,
-    compile_list,
-    pattern_problems,
-    read_file,
-    written_out,
-)
+from harness.lexicon_file import LexiconFile, read_file
+from harness.lexicon_patterns import LexiconPatterns
 from harness.matching import Rule, RuleSet
+from harness.pattern import compiled
 from harness.problems import shown
 from harness.records import Hit, Side
+
+OURS = "harness"
 
 
 class Lexicon:
     """The rules of one checker in one language."""
 
-    def __init__(self, name: str, source: bytes, file: LexiconFile, rules: tuple[Rule, ...]) -> None:
+    def __init__(self, name: str, source: bytes, file: LexiconFile, patterns: LexiconPatterns) -> None:
         self.name = name
         self.version = file.version
         self.sha256 = hashlib.sha256(source).hexdigest()
         self.words = file.words
-        self._file = file
+        self._patterns = patterns
         self._any_of: dict[str, Any] = {}
-        self.rules = rules
-        self.groups = tuple(dict.fromkeys(rule.entry.group for rule in rules))
+        self.rules = tuple(Rule(entry, *patterns.of_entry(entry)) for entry in file.entry)
+        self.groups = tuple(dict.fromkeys(rule.entry.group for rule in self.rules))
         self._sets: dict[tuple[str, ...], RuleSet] = {}
 
     def listed(self, name: str, *, needed_to: str | None = None) -> tuple[str, ...]:
@@ -57,8 +53,12 @@ class Lexicon:
     def any_of(self, name: str) -> Any:
         """A pattern for any word of a list, as a whole; where the list is not there, for nothing at all."""
         if name not in self._any_of:
-            self._any_of[name] = compile_list(name, self._file, self.name)
+            self._any_of[name] = compiled(self.written_any_of(name), where=self.name)
         return self._any_of[name]
+
+    def written_any_of(self, name: str) -> str:
+        """The same, not compiled."""
+        return self._patterns.any_of(name)
 
     def hits(
         self, folded: Folded, *groups: str, view: str | None = None, side: Side = "assistant"
@@ -77,20 +77,23 @@ class Lexicon:
     def _set(self, groups: tuple[str, ...]) -> RuleSet:
         found = self._sets.get(groups)
         if found is None:
-            for group in groups:
-                if group not in self.groups:
-                    raise SynthesisError(
-                        f'no entry has the group "{group}"',
-                        where=self.name,
-                        fix=f'add entries with group = "{group}"',
-                    )
-            found = RuleSet(rule for rule in self.rules if rule.entry.group in groups)
-            self._sets[groups] = found
+            found = self._sets[groups] = RuleSet(self.of(groups))
         return found
+
+    def of(self, groups: tuple[str, ...]) -> list[Rule]:
+        """The rules of these groups, none of which may be without any."""
+        for group in groups:
+            if group not in self.groups:
+                raise SynthesisError(
+                    f'no entry has the group "{group}"',
+                    where=self.name,
+                    fix=f'add entries with group = "{group}"',
+                )
+        return [rule for rule in self.rules if rule.entry.group in groups]
 
 
 @cache
-def load(checker: str, language: str = "en", package: str = "harness") -> Lexicon:
+def load(checker: str, language: str = "en", package: str = OURS) -> Lexicon:
     """The lexicon of a checker in a language, from `lexicons/` in the package that brings the checker."""
     folder = resources.files(package) / "lexicons" / checker
     there = languages(folder)
@@ -100,7 +103,12 @@ def load(checker: str, language: str = "en", package: str = "harness") -> Lexico
             where=checker,
             fix=f"use one of: {', '.join(there) or 'none there yet'}, or add {checker}/<language>.toml",
         )
-    return parse((folder / f"{language}.toml").read_bytes(), f"{checker}/{language}.toml")
+    source, where = (folder / f"{language}.toml").read_bytes(), f"{checker}/{language}.toml"
+    if package != OURS:
+        return parse(source, where)
+    # Ours are proved right by the tests: to compile all their patterns at every start would be most of it.
+    file = read_file(source, where)
+    return Lexicon(where, source, file, LexiconPatterns(file, where))
 
 
 def languages(folder: Traversable) -> list[str]:
@@ -113,14 +121,7 @@ def languages(folder: Traversable) -> list[str]:
 def parse(source: bytes, where: str) -> Lexicon:
     """Read and check a whole lexicon file; everything wrong with it is reported together."""
     file = read_file(source, where)
-    problems = pattern_problems(file, where)
-    rules: list[Rule] = []
-    for entry in file.entry:
-        try:
-            rules.append(Rule(entry, *written_out(entry, file, where)))
-        except SynthesisError as problem:
-            problems.append(problem)
-    re2.purge()  # it would keep the last hundred patterns, compiled, for good
-    if problems:
+    patterns = LexiconPatterns(file, where)
+    if problems := list(patterns.problems()):
         raise Problems(problems)
-    return Lexicon(where, source, file, tuple(rules))
+    return Lexicon(where, source, file, patterns)

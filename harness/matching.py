@@ -16,11 +16,11 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
-import re2
-
+from harness.errors import SynthesisError
 from harness.folded import LONG_SENTENCE, Folded
 from harness.lazy import Lazy
-from harness.lexicon_file import GUARD_MEMORY, KEPT_MEMORY, MEMORY, Entry, re2_options
+from harness.lexicon_file import Entry
+from harness.pattern import GUARD_MEMORY, KEPT_MEMORY, MEMORY, compiled
 from harness.records import Hit, Side
 
 MOST_HITS = 1000
@@ -55,20 +55,21 @@ class Rule:
         self.entry = entry
         self.crosses_sentences = r"\n" in pattern and r"\n" in _CLASS.sub("", pattern)
         """Whether the pattern names the line break between two sentences."""
-        self._pattern = pattern if self.crosses_sentences else confined(pattern)
+        self.searched = pattern if self.crosses_sentences else confined(pattern)
+        """The pattern as it is searched."""
         self.unless = tuple(unless if self.crosses_sentences else map(confined, unless))
 
     @Lazy
     def pattern(self) -> Any:
         """What it matches; it keeps little of the text it has seen."""
         try:
-            return _compiled(self._pattern, KEPT_MEMORY)
-        except re2.error:  # it does not fit
-            return _compiled(self._pattern, 3 * KEPT_MEMORY)
+            return compiled(self.searched, KEPT_MEMORY)
+        except SynthesisError:  # it does not fit
+            return compiled(self.searched, 3 * KEPT_MEMORY, f"entry {self.entry.id}")
 
     def roomy(self) -> Any:
         """What it matches, for one large search: quicker there, and too large to be kept."""
-        return _compiled(self._pattern, MEMORY)
+        return compiled(self.searched, MEMORY, f"entry {self.entry.id}")
 
     def stands(self, text: str, start: int, end: int) -> bool:
         """Whether nothing around a match cancels it."""
@@ -86,6 +87,7 @@ class Rule:
         return (match.span() for match in self.pattern.finditer(searchable(text)))
 
 
+@lru_cache(maxsize=1024)
 def confined(pattern: str) -> str:
     """The pattern with no line break in what it matches by naming what it does not."""
     return _WIDE.sub(_without_break, pattern)
@@ -103,13 +105,7 @@ def _without_break(match: "re.Match[str]") -> str:
 @lru_cache(maxsize=1024)
 def guard(pattern: str) -> Any:
     """A cancelling pattern, which many rules share."""
-    return _compiled(pattern, GUARD_MEMORY)
-
-
-def _compiled(pattern: str, memory: int) -> Any:
-    compiled = re2.compile(pattern, re2_options(memory))
-    re2.purge()  # else it keeps a reference, and with it all that the pattern has seen
-    return compiled
+    return compiled(pattern, GUARD_MEMORY)
 
 
 def searchable(text: str) -> str | bytes:

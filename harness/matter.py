@@ -26,6 +26,8 @@ _CLAUSE = re.compile(r"[^\n,;]+")
 _DIGITS = re.compile(r"\d{1,6}")
 SHORT = 6
 """Up to so many words a sentence may be a fragment that means someone without saying so."""
+VOWELS, KEPT_DOUBLE = "aeiou", "aeioulsz"
+"""Letters that stay double where an ending goes: "telling" gives "tell", but "running" gives "run"."""
 _NEUTRAL = ("abstract_word", "plain_word", "talking", "number_word", "tens_word")
 """Word lists that a language may lack, as it may lack those for numbers, endings, fields and other things."""
 
@@ -83,7 +85,7 @@ def balance(ties: Iterable[Tie]) -> int:
 
 def matter_of(user: Folded, disclosed: Sequence[Hit], language: str) -> Matter:
     """What the person's message gives a reply to take up: not the task that a disclosure came along with."""
-    known = _vocabulary(language)
+    known = vocabulary(language)
     parts = [part.span() for part in _CLAUSE.finditer(user.text)]
     shown = _Spans(disclosed)
     told = [part for part in parts if not _asks(user, part, known) or shown.touch(*user.origin(*part))]
@@ -97,7 +99,7 @@ def matter_of(user: Folded, disclosed: Sequence[Hit], language: str) -> Matter:
     )
 
 
-def _asks(user: Folded, part: tuple[int, int], known: "_Vocabulary") -> bool:
+def _asks(user: Folded, part: tuple[int, int], known: "Vocabulary") -> bool:
     """Whether a clause is a request or a question, or has no word in it."""
     first = WORD.search(user.text, *part)
     return first is None or first.group() in known.openers or user.text[part[1] - 1] == "?"
@@ -119,7 +121,7 @@ class _Spans:
 @lru_cache(maxsize=16)
 def ties(user: Folded, reply: Folded, language: str) -> tuple[Tie, ...]:
     """Every sentence of the reply that has a word in it, weighed against what the person disclosed."""
-    known = _vocabulary(language)
+    known = vocabulary(language)
     matter = matter_of(user, vulnerability(user, language), language)
     found = []
     for (start, end), line in zip(reply.sentences, reply.lines, strict=True):
@@ -173,14 +175,14 @@ class _Word(NamedTuple):
     fields: frozenset[str]
 
 
-class _Vocabulary:
+class Vocabulary:
     """The word lists of a language, looked up by word."""
 
     def __init__(self, words: Lexicon) -> None:
         lists = words.words
-        self._endings = tuple(ending.partition(":")[::2] for ending in words.listed("ending"))
-        self._verbal = words.listed("verbal_ending")
-        self._plural = words.listed("plural_ending")
+        self.endings = tuple(ending.partition(":")[::2] for ending in words.listed("ending"))
+        self.verbal = words.listed("verbal_ending")
+        self.plural = words.listed("plural_ending")
         self.function = frozenset(words.listed("function_word", needed_to="see what a message is about"))
         self.pronouns = frozenset(words.listed("third_person", needed_to="see whom a reply speaks of"))
         personal = words.listed("personal_word", needed_to="see whom a reply speaks to")
@@ -189,21 +191,21 @@ class _Vocabulary:
         self.persons = self.pronouns.union(
             words.listed("person_noun", needed_to="see whom a message is about")
         )
-        self._same = {word: name for name in lists if name.startswith("same_") for word in lists[name]}
-        self._fields: dict[str, set[str]] = {}
+        self.same = {word: name for name in lists if name.startswith("same_") for word in lists[name]}
+        self.fields: dict[str, set[str]] = {}
         for name, listed in lists.items():
             for word in listed if name.startswith("field_") else ():
-                self._fields.setdefault(self._stem(word), set()).add(name)
+                self.fields.setdefault(self._stem(word), set()).add(name)
         feeling = words.listed("feeling", needed_to="see that a reply speaks of what is felt")
-        self._feeling = frozenset(map(self._singular, feeling))
-        self._away = frozenset(
+        self.feeling = frozenset(map(self._singular, feeling))
+        self.away = frozenset(
             self._singular(word) for name in lists if name.startswith("away_") for word in lists[name]
         )
         common = words.listed("common_word", needed_to="tell what a reply brings in from everyday words")
         plain = (word for name in _NEUTRAL for word in words.listed(name))
-        self._neutral = self.function.union(map(self._singular, (*common, *plain)))
+        self.neutral = self.function.union(map(self._singular, (*common, *plain)))
         units = {word: value for value, word in enumerate(words.listed("number_word"))}
-        self._numbers = units | {word: 10 * value for value, word in enumerate(words.listed("tens_word"))}
+        self.numerals = units | {word: 10 * value for value, word in enumerate(words.listed("tens_word"))}
         self.word = lru_cache(maxsize=1 << 14)(self._word)
         self._short = lru_cache(maxsize=1 << 12)(self._said)
 
@@ -234,36 +236,36 @@ class _Vocabulary:
         stem, form = self._stem(word), self._singular(word)
         if word in self.function:
             kind = "function"
-        elif form in self._feeling:
+        elif form in self.feeling:
             kind = "feeling"
-        elif form in self._away:
+        elif form in self.away:
             kind = "away"
         else:
-            kind = "neutral" if form in self._neutral else "new"
-        return _Word(stem, kind, frozenset(self._fields.get(stem, ())))
+            kind = "neutral" if form in self.neutral else "new"
+        return _Word(stem, kind, frozenset(self.fields.get(stem, ())))
 
     def _stem(self, word: str) -> str:
         bare = word.partition("'")[0]
-        return self._same.get(bare) or self._same.get(self._singular(bare)) or self._cut(bare)
+        return self.same.get(bare) or self.same.get(self._singular(bare)) or self._cut(bare)
 
     def _singular(self, word: str) -> str:
         bare = word.partition("'")[0]
-        for ending in self._plural:
+        for ending in self.plural:
             if len(bare) > 2 + len(ending) and bare.endswith(ending) and not bare.endswith("ss"):
                 return bare[: -len(ending)]
         return bare
 
     def _cut(self, word: str) -> str:
         """A rough stem: enough to see that "moving" takes up "moved", not a linguist's."""
-        for ending, instead in self._endings:
+        for ending, instead in self.endings:
             if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
                 word = word[: -len(ending)] + instead
                 break
         else:
             return word[:-1] if len(word) > 4 and word[-1] == "e" else word
-        if word[-1] == word[-2] and word[-1] not in "aeioulsz":
+        if word[-1] == word[-2] and word[-1] not in KEPT_DOUBLE:
             return word[:-1]
-        return f"{word}e" if len(word) == 3 and ending in self._verbal and word[1] in "aeiou" else word
+        return f"{word}e" if len(word) == 3 and ending in self.verbal and word[1] in VOWELS else word
 
     def numbers(self, said: Sequence[str]) -> set[int]:
         """The numbers said, in figures or in words; "sixty one" gives 61 too. One is no number to go by."""
@@ -271,7 +273,7 @@ class _Vocabulary:
         tens = 0
         for word in said:
             figure = _DIGITS.match(word)
-            value = int(figure.group()) if figure else self._numbers.get(word)
+            value = int(figure.group()) if figure else self.numerals.get(word)
             if value is None:
                 tens = 0
                 continue
@@ -281,5 +283,6 @@ class _Vocabulary:
 
 
 @cache
-def _vocabulary(language: str) -> _Vocabulary:
-    return _Vocabulary(lexicon.load("topic_pivot", language))
+def vocabulary(language: str) -> Vocabulary:
+    """Made once for each language."""
+    return Vocabulary(lexicon.load("topic_pivot", language))

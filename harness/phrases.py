@@ -9,8 +9,8 @@ import re2
 from harness.errors import SynthesisError
 from harness.folded import Folded
 from harness.lexicon import Lexicon, load
-from harness.lexicon_file import SET_MEMORY, re2_options
 from harness.matching import Rule, searchable
+from harness.pattern import SET_MEMORY, re2_options
 
 NAME = "turn_quality"
 

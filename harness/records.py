@@ -136,7 +136,12 @@ class Case(Record):
     @property
     def negative(self) -> bool:
         """Whether the case is a negative example: one that is meant to fail."""
-        return any(tag == "negative_example" or tag.endswith("-fail") for tag in self.tags)
+        return is_negative(self.tags)
+
+
+def is_negative(tags: Iterable[str]) -> bool:
+    """Whether a case with these tags is meant to fail."""
+    return any(tag == "negative_example" or tag.endswith("-fail") for tag in tags)
 
 
 class CaseResult(Value, frozen=True, kw_only=True):

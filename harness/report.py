@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
@@ -85,12 +85,19 @@ _PARTS = {"results": b'{"kind":"check","schema_version":"1",\n"results":[', "fai
 
 def check_report_pieces(part: Literal["results", "failures"], items: Iterable[bytes]) -> Iterator[bytes]:
     """One list of a `CheckReport`, an item a line; what is many comes first, as it can be written at once."""
+    return check_report_part(part, (piece for item in items for piece in (b",\n", item)), skip=1)
+
+
+def check_report_part(
+    part: Literal["results", "failures"], pieces: Iterable[bytes], skip: int = 0
+) -> Iterator[bytes]:
+    """The same list from its text in any pieces, without the first `skip` of them."""
     yield _PARTS[part]
     before = b"\n"
-    for item in items:
+    for piece in islice(pieces, skip, None):
         yield before
-        yield item
-        before = b",\n"
+        yield piece
+        before = b""
     yield b"\n],\n"
 
 

@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, ValidationError, field_validator
 
-from harness.dimension import check_weights
 from harness.errors import Place, Problems, SynthesisError
+from harness.price import Price
 from harness.problems import from_validation
 from harness.records import Record
 from harness.similarity import BAG_OF_WORDS, Measure
-from harness.spending import Price
 
 MOST_JOBS = 10_000
 
@@ -67,6 +66,8 @@ class TurnSettings(Record):
     @classmethod
     def _known_and_whole(cls, weights: dict[str, float]) -> dict[str, float]:
         if weights:
+            from harness.dimension import check_weights
+
             check_weights(weights)
         return weights
 

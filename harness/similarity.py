@@ -31,6 +31,11 @@ def set_embedding_adapter(adapter: EmbeddingAdapter | None) -> None:
     _adapter = adapter
 
 
+def is_bag_of_words(measure: Measure) -> bool:
+    """Whether similarity is measured without any vectors under this setting."""
+    return _adapter is None and measure == BAG_OF_WORDS
+
+
 def similarity_name(measure: Measure = BAG_OF_WORDS) -> str:
     """What measures similarity under this setting; raises where it is not installed."""
     adapter = _adapter_for(measure)

@@ -4,25 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from pydantic import Field
-
+from harness.price import Price
 from harness.records import Record
 from harness.transcript import MOST, Json
 
-PER = 1_000_000
 Spent = Literal["max-cost", "max-tokens"]
 Number = TypeVar("Number", int, float)
-
-
-class Price(Record):
-    """Of a million tokens, in whatever money you count in."""
-
-    input: float = Field(ge=0, allow_inf_nan=False)
-    output: float = Field(ge=0, allow_inf_nan=False)
-
-    def of(self, asked: int, answered: int) -> float:
-        """What these tokens cost."""
-        return (self.input * asked + self.output * answered) / PER
 
 
 class Usage(Record):

@@ -1,19 +1,35 @@
 """What is kept of checked cases to sum them up: counts, which two parts of a file can add together."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from harness.agreement import Pair, agreement, label_accuracy
 from harness.errors import SynthesisError
-from harness.records import CaseResult, CheckCounts, CheckSummary, Failure, Slice, Status
+from harness.records import CaseResult, CheckCounts, CheckSummary, Failure, Slice, Status, is_negative
 
 Kind = TypeVar("Kind")
 SLICES = ("brief", "informal")
 """Reported even when no case belongs to them; any other tag `slice:NAME` makes a slice too."""
 SHOWN_FAILURES = 5
 """Of each kind, kept for the terminal; the report has them all."""
+
+
+class Labelled(Protocol):
+    """What is known of a case beforehand."""
+
+    @property
+    def id(self) -> str:
+        """Its own."""
+
+    @property
+    def expected(self) -> Mapping[str, bool | None]:
+        """Labels by check."""
+
+    @property
+    def tags(self) -> Sequence[str]:
+        """Slices and negative examples among them."""
 
 
 @dataclass
@@ -30,17 +46,27 @@ class Tally:
 
     def add(self, result: CaseResult) -> None:
         """Count one case; a negative example that passes is lost."""
-        self.verdicts[result.passed, result.expected_failure] += 1
-        for name, verdict in result.checks.items():
-            if name not in self.statuses:
-                self.statuses[name], self.labels[name] = Counter(), Counter()
-            self.statuses[name][verdict.status] += 1
-            if name in result.expected:
-                self.labels[name][result.expected[name], verdict.status] += 1
-        if result.expected_failure and result.passed:
-            self.lost.append(result.id)
-        if result.tags:
-            self._add_slices(result)
+        self.count({name: verdict.status for name, verdict in result.checks.items()}, result.expected_failure)
+        statuses = [verdict.status for verdict in result.checks.values()]
+        self.add_labels(result, tuple(result.checks), statuses)
+
+    def count(self, statuses: Mapping[str, Status], expected_failure: bool, times: int = 1) -> None:
+        """So many cases with these verdicts."""
+        self.verdicts["failed" not in statuses.values(), expected_failure] += times
+        for name, status in statuses.items():
+            self.statuses.setdefault(name, Counter())[status] += times
+            self.labels.setdefault(name, Counter())
+
+    def add_labels(self, case: "Labelled", names: Sequence[str], statuses: Sequence[Status]) -> None:
+        """What else counts of a case that is counted: its labels, its slices, and whether it was to fail."""
+        passed = "failed" not in statuses
+        for name, status in zip(names, statuses, strict=True):
+            if name in case.expected:
+                self.labels.setdefault(name, Counter())[case.expected[name], status] += 1
+        if is_negative(case.tags) and passed:
+            self.lost.append(case.id)
+        if case.tags:
+            self._add_slices(case, passed=passed)
 
     def add_failure(self, failure: Failure) -> None:
         """Keep the first few of each kind."""
@@ -48,14 +74,14 @@ class Tally:
         if len(kept) < SHOWN_FAILURES:
             kept.append(failure)
 
-    def _add_slices(self, result: CaseResult) -> None:
+    def _add_slices(self, case: "Labelled", *, passed: bool) -> None:
         """Only replies that are fine by every label they have count: those are flagged wrongly."""
-        fine = not result.expected_failure and False not in result.expected.values()
-        for tag in dict.fromkeys(result.tags):
+        fine = not is_negative(case.tags) and False not in case.expected.values()
+        for tag in dict.fromkeys(case.tags):
             if tag.startswith("slice:"):
                 counts = self.slices.setdefault(tag.removeprefix("slice:"), Counter())
                 if fine:
-                    counts[not result.passed] += 1
+                    counts[not passed] += 1
 
     def merge(self, later: "Tally") -> None:
         """Add what comes behind."""

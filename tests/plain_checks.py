@@ -123,7 +123,7 @@ def ties(user: Folded, reply: Folded, language: str) -> tuple[Tie, ...]:
 
 
 def count(about: Matter, said: list[str], language: str) -> Counts:
-    known = matter._vocabulary(language)
+    known = matter.vocabulary(language)
     taken = field = 0
     kinds: Counter[str] = Counter()
     words = {word.stem: word for word in map(known._word, said) if word.kind != "function"}

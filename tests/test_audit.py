@@ -22,7 +22,7 @@ from audits import (
     written,
 )
 
-from harness import plugins, schema
+from harness import plugins, quick, schema
 from harness.audit_conclude import Sampling
 from harness.audit_rubric import rubric_from, rubric_of_checks
 from harness.check import check_turn
@@ -248,6 +248,7 @@ def test_an_error_is_no_score_and_no_pass(tmp_path: Path, monkeypatch: pytest.Mo
         return falling if (folder, name) == ("checkers", "agency_language") else found(folder, name)
 
     monkeypatch.setattr(plugins, "module", module)
+    monkeypatch.setattr(quick, "core_for", lambda language: None)
     path = write_rows(tmp_path / "rows.jsonl", [talk(KIND, "fall " + PROMISE), talk(KIND, name="c-2")])
     report = audited(tmp_path / "out", path)
     by_name = {check.check: check for check in report.checks}

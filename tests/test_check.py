@@ -13,7 +13,7 @@ import pytest
 from harness import check_turn, format_artifact, load_cases, run_all_cases, run_case, write_report
 from harness.check import planted_misses, summarize_cases
 from harness.checkers.agency_language import AgencyResult
-from harness.decide import decide_check
+from harness.decide_check import decide_check
 from harness.errors import Exit, SynthesisError
 from harness.records import Case, CaseResult, CheckResult, Status
 from harness.resources import bundled
@@ -254,7 +254,11 @@ def test_a_planted_row_is_missed_by_every_check_that_does_not_fail_it() -> None:
             case(3, CASUAL, "Paris.", ["topic_pivot"]),
         ]
     )
-    assert planted_misses(report.results) == ["T-2: unverifiable_reassurance", "T-3: topic_pivot"]
+    found = [
+        planted_misses(result.id, [(name, verdict.status) for name, verdict in result.checks.items()])
+        for result in report.results
+    ]
+    assert found == [[], ["T-2: unverifiable_reassurance"], ["T-3: topic_pivot"]]
 
 
 def schema() -> jsonschema.protocols.Validator:

@@ -22,9 +22,9 @@ from harness.facts import ScenarioFacts
 from harness.judging import Judging, ask_judges
 from harness.model_arguments import endpoints
 from harness.plan import plan_trials
+from harness.price import Price
 from harness.score import Scoring, judge_and_score, score_trial
 from harness.settings import CheckSettings
-from harness.spending import Price
 from harness.transcript import Json, Transcript
 
 

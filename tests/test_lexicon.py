@@ -1,12 +1,13 @@
 """The lexicon loader refuses what is wrong and names file, entry and fix; hits point into the original."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from harness.errors import SynthesisError
 from harness.lexicon import Lexicon, load, parse
-from harness.matching import MOST_HITS
+from harness.matching import MOST_HITS, Rule
 from harness.text import fold
 
 ENTRY = """
@@ -328,3 +329,23 @@ def test_version_and_hash_come_from_the_file() -> None:
     assert words.version == "1"
     assert len(words.sha256) == 64
     assert words.sha256 != lexicon_of(ENTRY + "\n").sha256
+
+
+def test_a_lexicon_of_another_package_is_checked_when_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "elsewhere" / "lexicons" / "kind"
+    folder.mkdir(parents=True)
+    (tmp_path / "elsewhere" / "__init__.py").touch()
+    (folder / "en.toml").write_text('version = "1"\n' + entry(pattern="a.*b"))
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(SynthesisError, match=r"kind/en\.toml: entry a-rule: unbounded gap"):
+        load("kind", "en", "elsewhere")
+
+
+def test_a_pattern_that_nobody_checked_is_refused_when_it_is_used() -> None:
+    rule = Rule(lexicon_of(entry(pattern="a")).rules[0].entry, "(?m:a()", ["(?m:b()"])
+    with pytest.raises(SynthesisError, match=r"^entry a-rule: the pattern 'a\(' does not compile"):
+        _ = rule.pattern
+    with pytest.raises(SynthesisError, match=r"^the pattern 'b\(' does not compile"):
+        rule.stands("a", 0, 1)

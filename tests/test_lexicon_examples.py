@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.folded import Folded
-from harness.lexicon import Lexicon, load
+from harness.lexicon import Lexicon, load, parse
 from harness.lexicon_file import Entry
 from harness.text import fold
 
@@ -76,6 +76,15 @@ def test_examples(checker: str, language: str, entry: Entry) -> None:
     wrongly = [example for example in entry.no_match if hit_by(words, checker, entry, example)]
     assert missed == [], f"{entry.id} should match"
     assert wrongly == [], f"{entry.id} should not match"
+
+
+@pytest.mark.parametrize(("checker", "language"), SHIPPED)
+def test_nothing_is_wrong_with_any_pattern(checker: str, language: str) -> None:
+    """`load` takes it from here that our own are right."""
+    proved = parse((FOLDER / checker / f"{language}.toml").read_bytes(), f"{checker}/{language}.toml")
+    assert [(rule.searched, rule.unless) for rule in proved.rules] == [
+        (rule.searched, rule.unless) for rule in load(checker, language).rules
+    ]
 
 
 @pytest.mark.parametrize(("checker", "language"), SHIPPED)

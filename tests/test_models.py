@@ -32,9 +32,10 @@ from harness import models as models_module
 from harness.errors import Refused, SubjectError, Withdrawn
 from harness.model import Answer, Tokens
 from harness.models import Models
+from harness.price import Price
 from harness.run_report import StopReason
 from harness.secrets import SHOWN, Redactor
-from harness.spending import Budget, Price
+from harness.spending import Budget
 
 AT_ONCE = {"Retry-After": "0"}
 BUSY = status(429, headers=AT_ONCE)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from harness.attempt import Attempt
+from harness.price import Price
 from harness.settings import Settings
-from harness.spending import Budget, Price, Usage, total, usage_of
+from harness.spending import Budget, Usage, total, usage_of
 
 PRICES = {"openai:m": Price(input=2.0, output=10.0), "openai:free": Price(input=0, output=0)}
 

@@ -27,8 +27,13 @@ ELSEWHERE = -4
 ADVICE, SEVERAL = "wellness-item", 2
 """One piece of stock advice may be meant for this person; several could be pasted under any message."""
 LONG_LIST = 3
-PIVOT_GROUPS = ("topic_changer", "generic_advice", "list_style", "small_talk")
-GROUPS = ("acknowledgement", "follow_up", *PIVOT_GROUPS)
+ACKNOWLEDGEMENT, FOLLOW_UP = "acknowledgement", "follow_up"
+ELSEWHERE_GROUP, LIST_GROUP = "topic_changer", "list_style"
+PIVOT_GROUPS = (ELSEWHERE_GROUP, "generic_advice", LIST_GROUP, "small_talk")
+GROUPS = (ACKNOWLEDGEMENT, FOLLOW_UP, *PIVOT_GROUPS)
+TAKEN_UP, AT_HAND, STILL_ON_IT = "words-taken-up", "nothing-else-brought-in", "still-on-it"
+GENERIC_LIST, OTHER_THINGS, ENDS_ELSEWHERE = "generic-list", "other-things", "ends-elsewhere"
+"""What whole sentences tell, beside the lexicon's rules."""
 
 
 class PivotResult(CheckResult, frozen=True, kw_only=True):
@@ -109,17 +114,17 @@ def _acknowledgements(hits: list[Hit], reply: Folded, ties: Sequence[Tie]) -> li
     taken_up = [tie for tie in opening if tie.tied]
     at_hand = [tie for tie in opening if not tie.tied and tie.counts.personal and tie.balance == 0]
     return [
-        *[hit for hit in hits if hit.group == "acknowledgement" and hit.end <= end],
-        *_as_hits("words-taken-up", "acknowledgement", reply, taken_up),
-        *_as_hits("nothing-else-brought-in", "acknowledgement", reply, at_hand),
+        *[hit for hit in hits if hit.group == ACKNOWLEDGEMENT and hit.end <= end],
+        *_as_hits(TAKEN_UP, ACKNOWLEDGEMENT, reply, taken_up),
+        *_as_hits(AT_HAND, ACKNOWLEDGEMENT, reply, at_hand),
     ]
 
 
 def _follow_ups(hits: list[Hit], reply: Folded, ties: Sequence[Tie]) -> list[Hit]:
     """Signs, anywhere in the reply, that it remains with what was said; one sentence can do both."""
     later = [tie for tie in ties[1:] or ties if tie.balance >= 0]
-    found = [hit for hit in hits if hit.group == "follow_up"]
-    return [*found, *_as_hits("still-on-it", "follow_up", reply, later)]
+    found = [hit for hit in hits if hit.group == FOLLOW_UP]
+    return [*found, *_as_hits(STILL_ON_IT, FOLLOW_UP, reply, later)]
 
 
 def _pivots(hits: list[Hit], reply: Folded, ties: Sequence[Tie]) -> list[Hit]:
@@ -137,7 +142,7 @@ def _generic_list(reply: Folded, ties: Sequence[Tie]) -> list[Hit]:
     begins = set(reply.items)
     items = [tie for tie in ties if tie.start in begins]
     specific = sum(tie.counts.taken + tie.counts.person for tie in items)
-    return [] if 4 * specific > len(items) else _as_hits("generic-list", "list_style", reply, items)
+    return [] if 4 * specific > len(items) else _as_hits(GENERIC_LIST, LIST_GROUP, reply, items)
 
 
 def _leaving(marked: list[Hit], reply: Folded, ties: Sequence[Tie]) -> list[Hit]:
@@ -155,10 +160,10 @@ def _leaving(marked: list[Hit], reply: Folded, ties: Sequence[Tie]) -> list[Hit]
 def _drift(reply: Folded, ties: Sequence[Tie]) -> list[Hit]:
     """A reply that speaks of other things on the whole, or where it ends up."""
     if balance(ties) < 0:
-        return _as_hits("other-things", "topic_changer", reply, [tie for tie in ties if tie.balance < 0])
+        return _as_hits(OTHER_THINGS, ELSEWHERE_GROUP, reply, [tie for tie in ties if tie.balance < 0])
     ending = ties[(len(ties) + 1) // 2 :]
     if balance(ending) <= ELSEWHERE:
-        return _as_hits("ends-elsewhere", "topic_changer", reply, [tie for tie in ending if tie.balance < 0])
+        return _as_hits(ENDS_ELSEWHERE, ELSEWHERE_GROUP, reply, [tie for tie in ending if tie.balance < 0])
     return []
 
 

@@ -11,9 +11,14 @@ from harness.settings import CheckSettings
 from harness.text import fold
 from harness.text import words as words_of
 
-GROUPS = ("mind_reading", "guarantee")
+MIND_READING, GUARANTEE = "mind_reading", "guarantee"
+GROUPS = (MIND_READING, GUARANTEE)
 REACH = 200
 """How far back, in characters, a pronoun may point to someone the speaker knows."""
+STEM = 4
+"""Letters of a word that are compared: enough to see "loves" in "loved"."""
+OPENING = 2
+"""Words of a claim among which its pronoun stands."""
 
 
 class ReassuranceResult(CheckResult, frozen=True, kw_only=True):
@@ -48,8 +53,8 @@ def check(turn: Turn, settings: CheckSettings = CheckSettings()) -> ReassuranceR
     reply = fold(turn.assistant)
     rules = words(settings.language)
     hits = rules.hits(reply, *GROUPS, view=reply.own)
-    mind_reading = _claims(turn, [hit for hit in hits if hit.group == "mind_reading"], rules)
-    guarantee = [hit for hit in hits if hit.group == "guarantee"]
+    mind_reading = _claims(turn, [hit for hit in hits if hit.group == MIND_READING], rules)
+    guarantee = [hit for hit in hits if hit.group == GUARANTEE]
     spans = sorted([*mind_reading, *guarantee], key=lambda hit: (hit.start, hit.end, hit.rule))
     passed = not spans
     return ReassuranceResult(
@@ -103,9 +108,9 @@ def _claimed(claim: str, rules: Lexicon) -> frozenset[str]:
 
 
 def _stems(said: Iterable[str], rules: Lexicon) -> frozenset[str]:
-    """The first four letters of each longer word: enough to see "loves" in "loved"."""
+    """The first letters of each word that is long enough and says something."""
     little = rules.listed("says_little")
-    return frozenset([word[:4] for word in said if len(word) > 3 and word not in little])
+    return frozenset([word[:STEM] for word in said if len(word) >= STEM and word not in little])
 
 
 def _is_own_story(hit: Hit, reply: str, rules: Lexicon) -> bool:
@@ -117,7 +122,7 @@ def _is_own_story(hit: Hit, reply: str, rules: Lexicon) -> bool:
 
 @lru_cache(maxsize=4096)
 def _opens_with_pronoun(claim: str, rules: Lexicon) -> bool:
-    opening = {word.partition("'")[0] for word in words_of(claim)[:2]}
+    opening = {word.partition("'")[0] for word in words_of(claim)[:OPENING]}
     return not opening.isdisjoint(rules.listed("third"))
 
 

@@ -38,7 +38,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     """Run the checkers over labelled cases and compare the verdicts with the labels."""
     from harness.arguments import whole_number
     from harness.console import complain, console, copy_out, emit, lasting_stdout
-    from harness.decide import decide_check
+    from harness.decide_check import decide_check
     from harness.renderers import check_summary
     from harness.report import artifact_line, prepared_out
 

@@ -1,0 +1,42 @@
+#include "exchange.hpp"
+
+namespace synthesis {
+
+Exchange::Exchange(const Knowledge& knowledge, const Description& words)
+    : knowledge(knowledge), vocabulary(words, memory) {}
+
+bool Exchange::begin() {
+    if (memory.tidy()) vocabulary.forget();
+    disclosed_known_ = ties_known_ = false;
+    if (!fold(user) || !fold(reply)) return false;
+    find_lines(user, user.text, user_lines_);
+    find_lines(reply, reply.text, reply_lines_);
+    if (!reply.own.empty()) find_lines(reply, reply.own, own_lines_);
+    return true;
+}
+
+void Exchange::forget() {
+    memory.forget();
+    vocabulary.forget();
+}
+
+void Exchange::find_lines(const Folded& folded, View view, std::vector<Sentence*>& lines) {
+    lines.clear();
+    for (const Span line : folded.lines)
+        lines.push_back(&memory.sentence(view.substr(line.start, line.end - line.start)));
+}
+
+void Exchange::search_user(const RuleSet& rules, std::vector<Hit>& found) {
+    rules.hits(user, user.text, user_lines_, true, memory, found);
+}
+
+void Exchange::search_reply(const RuleSet& rules, std::vector<Hit>& found) {
+    rules.hits(reply, reply.text, reply_lines_, false, memory, found);
+}
+
+void Exchange::search_own(const RuleSet& rules, std::vector<Hit>& found) {
+    if (reply.own.empty()) return search_reply(rules, found);
+    rules.hits(reply, reply.own, own_lines_, false, memory, found);
+}
+
+}  // namespace synthesis

@@ -1,0 +1,189 @@
+// Folding: one plain view of a text, one sentence a line, pass by pass as in `harness.text`.
+#include "fold.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "fold_passes.hpp"
+#include "quotation.hpp"
+
+namespace synthesis {
+
+namespace {
+
+constexpr View item_text = U"\x1e";
+constexpr size_t most = 1 << 29;  // spelt out, three times as many characters must still be counted
+
+// What is not seen goes; marks in one character are spelt out; a number in a box begins an item.
+void fold_unusual(Editor& editor) {
+    if (editor.may_have(kind::invisible)) editor.replace(find_invisible, U"");
+    if (editor.may_have(kind::spelt_out)) editor.replace_each(find_spelt_out, spelt_out);
+    if (editor.may_have(kind::keycap)) {
+        editor.replace(find_keycap_item, U"- ");
+        editor.replace(find_keycap, U" ");
+    }
+}
+
+void fold_breaks(Editor& editor) {
+    if (editor.may_have(kind::newline) && editor.may_have_two(kind::blank)) editor.replace(find_break, U"\n");
+}
+
+// Lines broken for width are joined; bullets and heading marks become line breaks. Says whether there are
+// list items.
+bool fold_lists(Editor& editor) {
+    const bool numbered = editor.may_have(kind::one) && has_item_one(editor.text());
+    bool items = editor.replace_start(first_bullet(editor.text()), item_text);
+    editor.replace_start(first_heading(editor.text()), U"");
+    if (editor.may_have(kind::newline)) {
+        if (editor.may_have_two(kind::blank)) editor.replace(find_trailing, U"");
+        editor.replace(find_wrapped, U" ");
+        fold_breaks(editor);
+        items |= editor.replace(find_next_bullet, item_text);
+        editor.replace(find_next_heading, U"\n");
+    }
+    if (numbered) items |= editor.replace(find_inline_bullet, item_text);
+    return items;
+}
+
+// Dashes and pictures become plain or go; so does emphasis.
+void fold_marks(Editor& editor) {
+    if (editor.may_have(kind::long_dash)) editor.replace(find_long_dash, U" - ");
+    if (editor.may_have(kind::picture)) {
+        editor.replace(find_emoji_before_mark, U"");
+        editor.replace(find_emoji, U" ");
+    }
+    if (editor.may_have_two(kind::hyphen)) editor.replace(find_double_hyphen, U" - ");
+    const bool struck = editor.may_have(kind::tilde) && editor.may_have_two(kind::tilde);
+    if (struck || editor.may_have(kind::emphasis)) editor.replace(find_emphasis, U"");
+}
+
+// One space between words, one break between lines.
+void fold_blanks(Editor& editor, bool items) {
+    if (editor.may_have_two(kind::blank)) editor.replace(find_spaces, U" ");
+    fold_breaks(editor);
+    if (items) editor.replace(find_item_break, item_text);
+}
+
+bool is_break(char32_t c) { return c == ' ' || c == '\n' || c == item; }
+
+// After an abbreviation or a letter, "I" aside, a full stop does not end a sentence. `stop` is its place;
+// what stands before it is in lower case by now.
+bool is_abbreviation(View text, int32_t stop) {
+    const int32_t longest = 6;
+    int32_t start = stop;
+    while (start > 0 && stop - start <= longest && is_word(text[start - 1])) --start;
+    const int32_t size = stop - start;
+    if (size == 0 || size > longest) return false;
+    if (size == 1) return !is_digit(text[start]) && text[start] != 'i';
+    char32_t letters[longest];
+    for (int32_t place = 0; place < size; ++place) {
+        const char32_t c = text[start + place];
+        letters[place] = c == 0x17f ? 's' : c;  // a long s, which is one to Python where case is ignored
+    }
+    for (View known : {U"dr", U"mr", U"ms", U"st", U"vs", U"mrs", U"etc", U"prof", U"approx"}) {
+        if (View(letters, size) == known) return true;
+    }
+    return false;
+}
+
+// The place of the blank where a sentence ends that has its mark at `place`, 0 where none does.
+int32_t sentence_end(View text, int32_t place) {
+    int32_t end = place + 1;
+    for (; end <= place + 3; ++end) {
+        const char32_t c = at(text, end);
+        if (c != '"' && c != '\'' && c != ')' && c != ']') break;
+    }
+    if (at(text, end) != ' ') return 0;
+    if (text[place] == '.' && end == place + 1 && is_abbreviation(text, place)) return 0;
+    return end;
+}
+
+// Apostrophes inside words open nothing, and most texts have no others; of a fence, the first may follow one.
+bool may_open(View text, int32_t place) {
+    return text[place] == '"' || !is_alnum(at(text, place - 1)) || at(text, place + 1) == '\'';
+}
+
+constexpr uint8_t ends_line = 1, ends_sentence = 2, quotes = 4;
+
+struct Lowered {
+    uint8_t lower = 0;
+    uint8_t does = 0;
+};
+
+constexpr std::array<Lowered, 128> lowered = [] {
+    std::array<Lowered, 128> table{};
+    for (uint8_t c = 0; c < 128; ++c) table[c].lower = c >= 'A' && c <= 'Z' ? c + 32 : c;
+    for (char c : {'.', '!', '?'}) table[c].does = ends_sentence;
+    for (char c : {'"', '\''}) table[c].does = quotes;
+    for (char c : {'\n', '\x1e'}) table[c].does = ends_line;
+    return table;
+}();
+
+// Lower case, and a line break behind each sentence; gives where the first quotation may begin.
+int32_t finish_lines(Folded& folded) {
+    const View text = folded.text;
+    char32_t* const characters = folded.text.data();
+    const int32_t size = length(text);
+    int32_t start = 0, quoted = size;
+    for (int32_t place = 0; place < size; ++place) {
+        const char32_t c = text[place];
+        if (c >= 128) {
+            characters[place] = Py_UNICODE_TOLOWER(c);
+            continue;
+        }
+        characters[place] = lowered[c].lower;
+        const uint8_t does = lowered[c].does;
+        if (does == 0) continue;
+        if (does == ends_sentence) {
+            const int32_t end = sentence_end(text, place);
+            if (end != 0) characters[end] = '\n';
+        } else if (does == ends_line) {
+            if (c == item) folded.items.push_back(place + 1);
+            characters[place] = '\n';
+            folded.lines.push_back({start, place});
+            start = place + 1;
+        } else if (quoted == size && may_open(text, place)) {
+            quoted = place;
+        }
+    }
+    if (size > 0) folded.lines.push_back({start, size});
+    return quoted;
+}
+
+}  // namespace
+
+Span Folded::origin(int32_t start, int32_t end) const {
+    if (places.empty()) return {start, std::max(start, end)};
+    if (end <= start) return {places[start], places[start]};
+    return {places[start], places[end - 1] + 1};
+}
+
+bool fold(Folded& folded) {
+    if (folded.original.size() > most) return false;
+    folded.items.clear();
+    folded.lines.clear();
+    folded.text = folded.original;
+    Editor editor(folded.text, folded.places);
+    editor.make_plain();
+    if (editor.may_have(kind::refused)) return false;
+    if (editor.may_have(kind::returned)) {
+        folded.text = folded.original;
+        editor.replace(find_crlf, U"\n");
+        editor.make_plain();
+    }
+    fold_unusual(editor);
+    const bool items = fold_lists(editor);
+    fold_marks(editor);
+    fold_blanks(editor, items);
+    Text& text = folded.text;
+    if (!text.empty() && text[0] == item) folded.items.push_back(0);
+    const auto said = std::find_if_not(text.begin(), text.end(), is_break);
+    editor.replace_start(static_cast<int32_t>(said - text.begin()), U"");
+    size_t size = text.size();
+    while (size > 0 && is_break(text[size - 1])) --size;
+    text.resize(size);
+    mask_quotations(text, finish_lines(folded), folded.own);
+    return true;
+}
+
+}  // namespace synthesis

@@ -1,0 +1,53 @@
+// What is remembered of sentences and words: each is looked at once, however often it comes back.
+#pragma once
+
+#include <array>
+#include <deque>
+
+#include "numbered.hpp"
+#include "rules.hpp"
+#include "said.hpp"
+
+namespace synthesis {
+
+constexpr int sets = 5;
+
+// Where a rule matched, in offsets of its sentence.
+struct Place {
+    int32_t start;
+    int32_t end;
+    int16_t rule;
+    int16_t group;
+};
+
+struct Sentence {
+    std::array<bool, sets> searched{};
+    std::array<std::vector<Place>, sets> places;
+    Said said;
+    Claim claim;
+};
+
+class Memory {
+public:
+    // What is known of a sentence; it stays where it is until `tidy`.
+    Sentence& sentence(View text);
+
+    // The number of a word or stem, the same until `tidy`.
+    int32_t word(View text);
+    Text word_text(int32_t number) const { return words_.text(number); }
+    int32_t words() const { return words_.size(); }
+
+    // Between two turns: forgets everything where it has become too much; says whether it did.
+    bool tidy();
+    void forget();
+
+    void grew(size_t bytes) { bytes_ += bytes; }
+
+private:
+    Numbered texts_;
+    std::deque<Sentence> sentences_;
+    Numbered words_;
+    size_t bytes_ = 0;
+};
+
+}  // namespace synthesis
