@@ -16,7 +16,7 @@ void AgencyCheck::check() {
     leave_out_echoes();
     leave_out_optional_items();
     if (!negative_.empty() && !disclosed) {
-        exchange_.search_user(known_.requests, hits_);
+        exchange_.search_user(request_rules, hits_);
         const auto is_step = [this](const Hit& hit) { return known_.is(hit.rule, AgencyKnowledge::steps); };
         if (!hits_.empty()) std::erase_if(negative_, is_step);
     }
@@ -33,7 +33,7 @@ void AgencyCheck::check() {
 
 void AgencyCheck::search() {
     const Folded& reply = exchange_.reply;
-    exchange_.search_own(known_.rules, hits_);
+    exchange_.search_own(agency_rules, hits_);
     positive_.clear();
     negative_.clear();
     for (const Hit& hit : hits_) (hit.group == known_.positive ? positive_ : negative_).push_back(hit);

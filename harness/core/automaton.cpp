@@ -6,15 +6,18 @@ namespace synthesis {
 
 namespace {
 
-// Of one automaton's states, which are then worked out anew.
-constexpr size_t most_bytes = 4u << 20;
-constexpr size_t most_bytes_of_any = 1u << 20;
+constexpr size_t most_states = 0x7fff;  // an entry has no room for more
 
 constexpr uint64_t odd = 0x2127599bf4325c37ull;
 
-// Which instructions have been followed in this round, of whatever automaton: one is worked on at a time.
-class Seen {
+// What is needed while a step is worked out, of whatever automaton: one is worked on at a time.
+class Work {
 public:
+    std::vector<int32_t> stack, targets, next;
+    std::vector<std::pair<int32_t, Classes>> allowed;
+    bool asserts = false;
+
+    // Which instructions are followed is noted anew.
     void begin(int32_t size) {
         if (static_cast<int32_t>(rounds_.size()) < size) rounds_.resize(size, 0);
         if (++round_ == 0) std::fill(rounds_.begin(), rounds_.end(), 0), round_ = 1;
@@ -32,258 +35,242 @@ private:
     uint32_t round_ = 0;
 };
 
-thread_local Seen seen;
-
-uint64_t hash_of_parts(uint8_t before, int32_t matched, const int32_t* begin, const int32_t* end) {
-    uint64_t hash = before + 31 * static_cast<uint64_t>(matched);
-    for (; begin != end; ++begin) hash = (hash ^ static_cast<uint32_t>(*begin)) * odd, hash ^= hash >> 29;
-    return hash;
+Work& work() {
+    static thread_local Work work;
+    return work;
 }
 
 }  // namespace
 
-Automaton::Automaton(const std::vector<Text>& patterns, bool any) : program_(patterns), any_(any) {
-    for (int32_t number = 0; number < program_.size(); ++number) {
-        // Each pattern's instructions begin with the one that says it has matched.
-        if (program_[number].kind == Instruction::Kind::matched) firsts_of_.push_back(number);
+Automaton::Automaton(const Tree& tree, Alphabet& alphabet, size_t& bytes, bool any)
+    : alphabet_(alphabet), program_(tree, alphabet), bytes_(bytes), any_(any) {}
+
+// The characters, or the end, that lead on from an instruction, or before which a match is found.
+void Automaton::add_firsts(int32_t instruction, Before before, Classes& found) const {
+    std::vector<std::pair<int32_t, Classes>>& stack = work().allowed;
+    const Classes every = Classes::below(alphabet_.classes());
+    stack.assign(1, {instruction, every});
+    while (!stack.empty()) {
+        auto [number, allowed] = stack.back();
+        stack.pop_back();
+        const Instruction& each = program_[number];
+        if (each.kind == Instruction::Kind::assertion)
+            allowed &= alphabet_.holding(static_cast<Assertion>(each.argument), before);
+        if (!(allowed & ~found)) continue;
+        if (allowed == every && !work().add(number)) continue;
+        switch (each.kind) {
+            case Instruction::Kind::one_of: found |= allowed & alphabet_.members(each.argument); break;
+            case Instruction::Kind::matched: found |= allowed; break;
+            case Instruction::Kind::either: stack.push_back({each.other, allowed}); [[fallthrough]];
+            case Instruction::Kind::assertion: stack.push_back({each.next, allowed});
+        }
     }
-    width_ = alphabet().classes();
-    for (int32_t number = 0; number < width_; ++number) {
-        uint8_t character = static_cast<uint8_t>(number);
-        kinds_[number] = alphabet().is_word(character) ? word : alphabet().is_break(character) ? line_start : other;
-    }
-    reset();
+}
+
+Classes Automaton::going_on(const Point& point) const {
+    Classes found;
+    work().begin(program_.size());
+    for (int32_t at = point.begin; at < point.end; ++at) add_firsts(pool_[at], point.before, found);
+    return found;
 }
 
 void Automaton::reset() {
-    states_.clear();
-    pool_.clear();
+    width_ = alphabet_.classes();
+    points_ = {};
+    branches_ = {};
+    rows_ = {};
+    pool_ = {};
     known_.assign(64, 0);
-    steps_.assign(1, {});
-    rows_.clear();
-    firsts_.assign(4 * width_, unknown);
-    states_.push_back({0, 0, 0, other});
-    for (uint8_t before : {text_start, line_start, word, other}) {
-        seen.begin(program_.size());
-        matched_.clear();
-        next_.clear();
-        for (int32_t entry : program_.entries()) follow(entry);
-        asserts_ = true;  // a beginning is never taken for another
-        state_for(before);
+    add_state({0, 0, other});
+    Work& now = work();
+    for (const Before before : {text_start, line_start, word, other}) {
+        now.begin(program_.size());
+        now.next.clear();
+        add_open(program_.entry());
+        now.asserts = true;  // a beginning is never taken for another
+        firsts_[before] = going_on(points_[state_for(before)]);
     }
 }
 
-void Automaton::make_room() {
-    size_t bytes = 4 * (pool_.size() + known_.size() + rows_.size()) +
-                   (sizeof(State) + sizeof(Steps)) * states_.size();
-    if (bytes > (any_ ? most_bytes_of_any : most_bytes)) reset();
-}
-
-void Automaton::read(View text, std::vector<uint8_t>& classes) const {
-    const Alphabet& known = alphabet();
-    classes.resize(text.size() + 1);
-    for (size_t at = 0; at < text.size(); ++at) classes[at] = known.class_of(text[at]);
-    classes[text.size()] = known.end();
-}
-
-int32_t Automaton::lookup(int32_t state, uint8_t next) const {
-    const Steps& steps = steps_[state];
-    if (steps.classes[0] == next) return steps.entries[0];
-    if (steps.classes[1] == next) return steps.entries[1];
-    return steps.row < 0 ? unknown : rows_[steps.row + next];
-}
-
-void Automaton::keep(int32_t state, uint8_t next, int32_t entry) {
-    Steps& steps = steps_[state];
-    for (int which : {0, 1}) {
-        if (steps.classes[which] != none) continue;
-        steps.classes[which] = next;
-        steps.entries[which] = entry;
-        return;
+inline Automaton::Entry Automaton::look_up(State state, uint8_t next) {
+    const Branches& branches = branches_[state];
+    Entry found = dead;
+    if (branches.row >= 0) {
+        found = rows_[branches.row + next];
+    } else {
+        for (int at = 0; at < Branches::few; ++at)
+            if (branches.classes[at] == next) found = branches.entries[at];
     }
-    if (steps.row < 0) {
-        steps.row = static_cast<int32_t>(rows_.size());
-        rows_.resize(rows_.size() + width_, unknown);
-    }
-    rows_[steps.row + next] = entry;
+    return found == unknown ? step(state, next) : found;
 }
 
-// Follows all patterns from `at` on until nothing is left to follow, at the end of the text at the latest; says
-// how many steps that took.
-int32_t Automaton::run(const uint8_t* classes, int32_t at, uint8_t before, std::vector<Match>& matches) {
-    matches.clear();
-    int32_t place = at;
-    int32_t next = first(before, classes[at]);
-    if (next == unknown) next = first(before, classes[at]) = step(1 + before, classes[at]);
-    while (next != dead) {
-        if (next & matched_bit) {
-            note(next, place, matches);
-            if (any_) break;
-        }
-        if (classes[place] == width_ - 1) break;
-        int32_t state = next >> 1;
-        next = lookup(state, classes[++place]);
-        if (next == unknown) {
-            next = step(state, classes[place]);
-            keep(state, classes[place], next);
-        }
-    }
-    if (!any_ && !matches.empty()) std::erase_if(matches, [&](const Match& each) { return each.end == at; });
-    return place - at;
+Automaton::Entry& Automaton::entry(State state, uint8_t next) {
+    Branches& branches = branches_[state];
+    if (branches.row >= 0) return rows_[branches.row + next];
+    return branches.entries[std::find(branches.classes.begin(), branches.classes.end(), next) -
+                            branches.classes.begin()];
 }
 
-void Automaton::note(int32_t entry, int32_t place, std::vector<Match>& matches) const {
-    const State& state = states_[entry >> 1];
-    for (int32_t number = 0; number < state.matched; ++number) {
-        int32_t pattern = pool_[state.begin + number];
-        auto same = [&](const Match& each) { return each.pattern == pattern; };
-        auto known = std::find_if(matches.begin(), matches.end(), same);
-        if (known == matches.end()) matches.push_back({pattern, place});
-        else known->end = place;
+void Automaton::add_state(const Point& point) {
+    Branches branches;
+    const Classes going_on = this->going_on(point);
+    if (going_on.count() <= Branches::few) {
+        int at = 0;
+        going_on.each([&](int number) { branches.classes[at++] = static_cast<uint8_t>(number); });
+    } else {
+        branches.row = static_cast<int32_t>(rows_.size());
+        rows_.resize(rows_.size() + width_, dead);
+        going_on.each([&](int number) { rows_[branches.row + number] = unknown; });
+        bytes_ += width_ * sizeof(Entry);
     }
+    points_.push_back(point);
+    branches_.push_back(branches);
+    bytes_ += sizeof(Point) + sizeof(Branches) + 2 * sizeof(State) + sizeof(int32_t) * (point.end - point.begin);
+}
+
+int32_t Automaton::match(State state, const uint8_t* classes, int32_t place, int64_t& steps) {
+    const uint8_t last = alphabet_.end();
+    const int32_t from = place;
+    int32_t end = -1;
+    for (;; ++place) {
+        const Entry next = look_up(state, classes[place]);
+        if (next == dead) break;
+        if (next & matched_bit) end = place;
+        if (classes[place] == last || (any_ && end >= 0)) break;
+        state = next >> 1;
+    }
+    steps += place - from;
+    return end;
+}
+
+Automaton::State Automaton::follow(State state, const uint8_t* classes, int32_t size, bool& matched) {
+    for (int32_t place = 0; place < size && state != none; ++place) {
+        const Entry next = look_up(state, classes[place]);
+        matched = matched || next & matched_bit;
+        state = next >> 1;
+    }
+    return state;
 }
 
 bool Automaton::search(const std::vector<uint8_t>& classes, int64_t& steps) {
-    const int32_t size = static_cast<int32_t>(classes.size());
-    uint8_t before = text_start;
+    const auto size = static_cast<int32_t>(classes.size());
+    Before before = text_start;
     steps += size;
-    make_room();
     for (int32_t at = 0; at < size; ++at) {
-        uint8_t behind = before;
-        before = kinds_[classes[at]];
-        if (first(behind, classes[at]) == dead) continue;
-        steps += run(classes.data(), at, behind, matches_);
-        if (!matches_.empty()) return true;
+        if (firsts_[before].has(classes[at]) && match(start(before), classes.data(), at, steps) >= at) return true;
+        before = alphabet_.kind_of(classes[at]);
     }
     return false;
 }
 
 // The state after one more character, or after the end. A match ends before that character: only then is it
 // known whether what is asked of both its sides holds.
-int32_t Automaton::step(int32_t state, uint8_t next) {
-    const State now = states_[state];
-    before_ = now.before;
-    matched_.clear();
-    targets_.clear();
-    done_ = -1;
-    seen.begin(program_.size());
-    for (int32_t at = now.begin + now.matched; at < now.end; ++at) advance(pool_[at], next);
-    if (any_ && !matched_.empty()) targets_.clear();
-    next_.clear();
-    asserts_ = false;
-    seen.begin(program_.size());
-    for (int32_t target : targets_) follow(target);
-    if (matched_.empty() && next_.empty()) return dead;
-    return 2 * state_for(kinds_[next]) + (matched_.empty() ? 0 : matched_bit);
+Automaton::Entry Automaton::step(State state, uint8_t next) {
+    const Point from = points_[state];
+    Work& now = work();
+    now.targets.clear();
+    now.begin(program_.size());
+    bool matched = false;
+    for (int32_t at = from.begin; at < from.end && !matched; ++at) matched = advance(pool_[at], from.before, next);
+    if (any_ && matched) now.targets.clear();
+    now.next.clear();
+    now.asserts = false;
+    now.begin(program_.size());
+    for (int32_t target : now.targets) add_open(target);
+    Entry found = dead;
+    if (matched || !now.next.empty())
+        found = static_cast<Entry>(2 * state_for(alphabet_.kind_of(next)) + (matched ? matched_bit : 0));
+    return this->entry(state, next) = found;
 }
 
-// Adds to `targets_` what a character leads to from an instruction, the best first, and to `matched_` the pattern
-// that is found before it. What is of less worth than a match that is found is left.
-void Automaton::advance(int32_t instruction, uint8_t next) {
-    if (done_ >= 0 && owner_of(instruction) == done_) return;
-    const bool ends = next == alphabet().end();
-    stack_.assign(1, instruction);
-    while (!stack_.empty()) {
-        int32_t number = stack_.back();
-        stack_.pop_back();
-        if (!seen.add(number)) continue;
+// Adds to the targets what a character leads to from an instruction, the best first; says whether the pattern
+// has matched before it. What is of less worth than a match that is found is left.
+bool Automaton::advance(int32_t instruction, Before before, uint8_t next) {
+    Work& now = work();
+    now.stack.assign(1, instruction);
+    while (!now.stack.empty()) {
+        const int32_t number = now.stack.back();
+        now.stack.pop_back();
+        if (!now.add(number)) continue;
         const Instruction& each = program_[number];
         switch (each.kind) {
             case Instruction::Kind::one_of:
-                if (!ends && alphabet().has(each.argument, next)) targets_.push_back(each.next);
+                if (alphabet_.members(each.argument).has(next)) now.targets.push_back(each.next);
                 break;
             case Instruction::Kind::either:
-                stack_.push_back(each.other);
-                stack_.push_back(each.next);
+                now.stack.push_back(each.other);
+                now.stack.push_back(each.next);
                 break;
             case Instruction::Kind::assertion:
-                if (holds(static_cast<Assertion>(each.argument), next)) stack_.push_back(each.next);
+                if (alphabet_.holding(static_cast<Assertion>(each.argument), before).has(next))
+                    now.stack.push_back(each.next);
                 break;
-            case Instruction::Kind::matched:
-                if (!any_ || matched_.empty()) matched_.push_back(any_ ? 0 : each.argument);
-                done_ = owner_of(number);
-                return;
+            case Instruction::Kind::matched: return true;
         }
-    }
-}
-
-// Adds to `next_` what an instruction leads to without a character, the best first. Assertions stay as they are:
-// what comes behind them is not known yet.
-void Automaton::follow(int32_t instruction) {
-    stack_.assign(1, instruction);
-    while (!stack_.empty()) {
-        int32_t number = stack_.back();
-        stack_.pop_back();
-        if (!seen.add(number)) continue;
-        const Instruction& each = program_[number];
-        if (each.kind == Instruction::Kind::either) {
-            stack_.push_back(each.other);
-            stack_.push_back(each.next);
-        } else {
-            asserts_ = asserts_ || each.kind == Instruction::Kind::assertion;
-            next_.push_back(number);
-        }
-    }
-}
-
-bool Automaton::holds(Assertion assertion, uint8_t next) const {
-    bool ends = next == alphabet().end();
-    bool boundary = (before_ == word) != (!ends && alphabet().is_word(next));
-    switch (assertion) {
-        case Assertion::line_start: return before_ == text_start || before_ == line_start;
-        case Assertion::text_start: return before_ == text_start;
-        case Assertion::line_end: return ends || alphabet().is_break(next);
-        case Assertion::text_end: return ends;
-        case Assertion::boundary: return boundary;
-        case Assertion::no_boundary: return !boundary;
     }
     return false;
 }
 
-// The state with these matches and instructions; what stands before matters only to assertions.
-int32_t Automaton::state_for(uint8_t before) {
-    if (!asserts_) before = other;
-    if (any_) std::sort(next_.begin(), next_.end());
-    const int32_t begin = static_cast<int32_t>(pool_.size());
-    pool_.insert(pool_.end(), matched_.begin(), matched_.end());
-    pool_.insert(pool_.end(), next_.begin(), next_.end());
-    const State fresh{begin, static_cast<int32_t>(matched_.size()), static_cast<int32_t>(pool_.size()), before};
-    if (2 * states_.size() > known_.size()) grow_known();
+// Adds what an instruction leads to without a character, the best first. Assertions stay as they are: what
+// comes behind them is not known yet.
+void Automaton::add_open(int32_t instruction) {
+    Work& now = work();
+    now.stack.assign(1, instruction);
+    while (!now.stack.empty()) {
+        const int32_t number = now.stack.back();
+        now.stack.pop_back();
+        if (!now.add(number)) continue;
+        const Instruction& each = program_[number];
+        if (each.kind == Instruction::Kind::either) {
+            now.stack.push_back(each.other);
+            now.stack.push_back(each.next);
+        } else {
+            now.asserts = now.asserts || each.kind == Instruction::Kind::assertion;
+            now.next.push_back(number);
+        }
+    }
+}
+
+// The state with these instructions; what stands before matters only to assertions.
+Automaton::State Automaton::state_for(Before before) {
+    Work& now = work();
+    if (!now.asserts) before = other;
+    if (any_) std::sort(now.next.begin(), now.next.end());
+    const auto begin = static_cast<int32_t>(pool_.size());
+    pool_.insert(pool_.end(), now.next.begin(), now.next.end());
+    const Point fresh{begin, static_cast<int32_t>(pool_.size()), before};
+    if (2 * points_.size() > known_.size()) grow_known();
     size_t slot = hash_of(fresh) & (known_.size() - 1);
     for (; known_[slot]; slot = (slot + 1) & (known_.size() - 1)) {
-        if (!is_same(states_[known_[slot]], fresh)) continue;
+        if (!is_same(points_[known_[slot]], fresh)) continue;
         pool_.resize(begin);
         return known_[slot];
     }
-    known_[slot] = static_cast<int32_t>(states_.size());
-    states_.push_back(fresh);
-    steps_.push_back({});
+    if (points_.size() == most_states) throw TooMuch{};
+    known_[slot] = static_cast<State>(points_.size());
+    add_state(fresh);
     return known_[slot];
 }
 
-uint64_t Automaton::hash_of(const State& state) const {
-    return hash_of_parts(state.before, state.matched, pool_.data() + state.begin, pool_.data() + state.end);
+uint64_t Automaton::hash_of(const Point& point) const {
+    uint64_t hash = point.before;
+    for (int32_t at = point.begin; at < point.end; ++at)
+        hash = (hash ^ static_cast<uint32_t>(pool_[at])) * odd, hash ^= hash >> 29;
+    return hash;
 }
 
-bool Automaton::is_same(const State& one, const State& two) const {
-    return one.before == two.before && one.matched == two.matched &&
-           std::equal(pool_.begin() + one.begin, pool_.begin() + one.end, pool_.begin() + two.begin,
-                      pool_.begin() + two.end);
+bool Automaton::is_same(const Point& one, const Point& two) const {
+    return one.before == two.before && std::equal(pool_.begin() + one.begin, pool_.begin() + one.end,
+                                                  pool_.begin() + two.begin, pool_.begin() + two.end);
 }
 
 void Automaton::grow_known() {
     known_.assign(2 * known_.size(), 0);
-    for (size_t number = 1; number < states_.size(); ++number) {
-        size_t slot = hash_of(states_[number]) & (known_.size() - 1);
+    for (size_t number = 1; number < points_.size(); ++number) {
+        size_t slot = hash_of(points_[number]) & (known_.size() - 1);
         while (known_[slot]) slot = (slot + 1) & (known_.size() - 1);
-        known_[slot] = static_cast<int32_t>(number);
+        known_[slot] = static_cast<State>(number);
     }
-}
-
-int32_t Automaton::owner_of(int32_t instruction) const {
-    if (any_) return 0;
-    auto after = std::upper_bound(firsts_of_.begin(), firsts_of_.end(), instruction);
-    return static_cast<int32_t>(after - firsts_of_.begin()) - 1;
 }
 
 }  // namespace synthesis

@@ -1,107 +1,84 @@
-// Many patterns tried at one place in a single pass: a table that is worked out as far as texts need it.
+// A pattern tried at one place of a text: a table that is worked out as far as texts need it.
 #pragma once
 
 #include "program.hpp"
 
 namespace synthesis {
 
-// A match of a pattern that begins where it was asked for.
-struct Match {
-    int32_t pattern;
-    int32_t end;
-};
-
 // Begins at one place only, so what is being followed soon comes to nothing, and there are few states. A
-// machine that looks for all beginnings at once has states without end on patterns with gaps.
+// machine that looks for all beginnings at once, or for many patterns, has states without end on patterns
+// with gaps.
 class Automaton {
 public:
-    // `any`: all that is asked is whether something matches, not what and how far.
-    Automaton(const std::vector<Text>& patterns, bool any);
+    // The alphabet is built before anything is matched. `any`: all that is asked is whether something matches,
+    // not how far. `bytes` is told of what the states take.
+    Automaton(const Tree& tree, Alphabet& alphabet, size_t& bytes, bool any = false);
 
-    const Alphabet& alphabet() const { return program_.alphabet(); }
+    // Everything that is worked out, anew: between two texts.
+    void reset();
 
-    // The classes of a text, and of its end.
-    void read(View text, std::vector<uint8_t>& classes) const;
+    // A place within a match, as a number; none where a match is no longer possible.
+    using State = uint16_t;
+    static constexpr State none = 0;
+    static constexpr State start(Before before) { return 1 + before; }
 
-    // Calls `found(start, matches)` wherever patterns match, with what each matches from there on, as Perl would
-    // choose it; empty matches are none. Counts steps.
-    template <class Found>
-    void scan(const std::vector<uint8_t>& classes, int64_t& steps, Found found);
-
-    // Whether any pattern matches anywhere.
+    // Where a match that is in this state before `place` ends, as Perl would choose it; -1 where it does not.
+    // `classes` are those of a text with its end; counts steps.
+    int32_t match(State state, const uint8_t* classes, int32_t place, int64_t& steps);
+    // The state behind some more characters; `matched` is set where a match has ended before one of them.
+    State follow(State state, const uint8_t* classes, int32_t size, bool& matched);
+    // Whether there is a match anywhere.
     bool search(const std::vector<uint8_t>& classes, int64_t& steps);
 
+    // The characters with which a match can begin, or before which one can be empty.
+    Classes firsts(Before before) const { return firsts_[before]; }
+
 private:
-    // What one more character leads to: the next state's number, and whether something matched on the way.
-    static constexpr int32_t unknown = -1;
-    static constexpr int32_t dead = 0;
-    static constexpr int32_t matched_bit = 1;
-    static constexpr uint8_t none = 255;  // no class
+    // What one more character leads to: twice the next state, and one more where something matched on the way.
+    using Entry = uint16_t;
+    static constexpr Entry dead = 0;
+    static constexpr Entry unknown = 0xffff;
+    static constexpr Entry matched_bit = 1;
 
-    struct State {
-        int32_t begin;    // in `pool_`: patterns that matched before the last character, then instructions
-        int32_t matched;  // how many patterns
+    // In `pool_`: the instructions from which the pattern is followed, the best first.
+    struct Point {
+        int32_t begin;
         int32_t end;
-        uint8_t before;  // what stands before this place
+        Before before;  // what stands before this place
     };
-    // What characters lead to from a state, as far as is known: of all that could follow, mostly one or two do.
-    // Where it is more, there is a row with an entry for each class.
-    struct Steps {
-        int32_t entries[2] = {unknown, unknown};
+    // What characters lead to. Most states are within a word of the pattern, where very few go on: those stand
+    // here. Where it is more, there is a row with an entry for each class.
+    struct Branches {
+        static constexpr int few = 4;
+        std::array<uint8_t, few> classes{255, 255, 255, 255};
+        std::array<Entry, few> entries{unknown, unknown, unknown, unknown};
         int32_t row = -1;
-        uint8_t classes[2] = {none, none};
     };
-    enum Before : uint8_t { text_start, line_start, word, other };
 
-    void reset();
-    void make_room();
-    int32_t& first(uint8_t before, uint8_t next) { return firsts_[before * width_ + next]; }
-    int32_t lookup(int32_t state, uint8_t next) const;
-    int32_t step(int32_t state, uint8_t next);
-    void keep(int32_t state, uint8_t next, int32_t entry);
-    int32_t run(const uint8_t* classes, int32_t at, uint8_t before, std::vector<Match>& matches);
-    int32_t owner_of(int32_t instruction) const;
-    void note(int32_t entry, int32_t place, std::vector<Match>& matches) const;
-    void advance(int32_t instruction, uint8_t next);
-    void follow(int32_t instruction);
-    bool holds(Assertion assertion, uint8_t next) const;
-    int32_t state_for(uint8_t before);
-    uint64_t hash_of(const State& state) const;
-    bool is_same(const State& one, const State& two) const;
+    Entry look_up(State state, uint8_t next);
+    Entry& entry(State state, uint8_t next);
+    Entry step(State state, uint8_t next);
+    bool advance(int32_t instruction, Before before, uint8_t next);
+    void add_open(int32_t instruction);
+    State state_for(Before before);
+    void add_state(const Point& point);
+    Classes going_on(const Point& point) const;
+    void add_firsts(int32_t instruction, Before before, Classes& found) const;
+    uint64_t hash_of(const Point& point) const;
+    bool is_same(const Point& one, const Point& two) const;
     void grow_known();
 
+    const Alphabet& alphabet_;
     Program program_;
+    size_t& bytes_;
     bool any_;
-    int32_t width_;
-    std::array<uint8_t, most_classes> kinds_{};  // what a character is to the place behind it
-    std::vector<int32_t> firsts_of_;  // each pattern's first instruction
-    std::vector<State> states_;
+    std::array<Classes, befores> firsts_;
+    int32_t width_ = 0;
+    std::vector<Point> points_;  // of each state
+    std::vector<Branches> branches_;
+    std::vector<Entry> rows_;
     std::vector<int32_t> pool_;
-    std::vector<int32_t> known_;  // the states by their hash, in an open table
-    std::vector<int32_t> firsts_;  // what a first character leads to: most lead to nothing
-    std::vector<Steps> steps_;
-    std::vector<int32_t> rows_;
-    // While a step is worked out:
-    std::vector<int32_t> stack_, targets_, matched_, next_;
-    int32_t done_ = -1;
-    uint8_t before_ = 0;
-    bool asserts_ = false;
-    std::vector<Match> matches_;
+    std::vector<State> known_;  // the states by their hash, in an open table
 };
-
-template <class Found>
-void Automaton::scan(const std::vector<uint8_t>& classes, int64_t& steps, Found found) {
-    const int32_t size = static_cast<int32_t>(classes.size());
-    uint8_t before = text_start;
-    steps += size;
-    for (int32_t at = 0; at + 1 < size; ++at) {
-        uint8_t behind = before;
-        before = kinds_[classes[at]];
-        if (first(behind, classes[at]) == dead) continue;
-        make_room();
-        steps += run(classes.data(), at, behind, matches_);
-        if (!matches_.empty()) found(at, matches_);
-    }
-}
 
 }  // namespace synthesis

@@ -5,7 +5,7 @@ namespace synthesis {
 
 const std::vector<Hit>& Exchange::disclosed() {
     if (!disclosed_known_) {
-        search_user(knowledge.disclosure.rules, disclosed_);
+        search_user(disclosure_rules, disclosed_);
         if (disclosed_.empty()) find_told_plainly();
         disclosed_known_ = true;
     }

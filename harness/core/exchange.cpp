@@ -2,16 +2,19 @@
 
 namespace synthesis {
 
-Exchange::Exchange(const Knowledge& knowledge, const Description& words)
-    : knowledge(knowledge), vocabulary(words, memory) {}
+Exchange::Exchange(Knowledge& knowledge, const Description& words)
+    : knowledge(knowledge), vocabulary(words, memory), known_(knowledge) {}
 
 bool Exchange::begin() {
     if (memory.tidy()) vocabulary.forget();
+    known_.tidy();
     disclosed_known_ = ties_known_ = false;
     if (!fold(user) || !fold(reply)) return false;
     find_lines(user, user.text, user_lines_);
     find_lines(reply, reply.text, reply_lines_);
     if (!reply.own.empty()) find_lines(reply, reply.own, own_lines_);
+    user_reading_.begin(user.lines.size());
+    for (Reading* reading : {&reply_reading_, &own_reading_}) reading->begin(reply.lines.size());
     return true;
 }
 
@@ -26,17 +29,17 @@ void Exchange::find_lines(const Folded& folded, View view, std::vector<Sentence*
         lines.push_back(&memory.sentence(view.substr(line.start, line.end - line.start)));
 }
 
-void Exchange::search_user(const RuleSet& rules, std::vector<Hit>& found) {
-    rules.hits(user, user.text, user_lines_, true, memory, found);
+void Exchange::search_user(RuleSet set, std::vector<Hit>& found) {
+    knowledge.told.hits({user, user.text, user_lines_, user_reading_, true}, set, memory, found);
 }
 
-void Exchange::search_reply(const RuleSet& rules, std::vector<Hit>& found) {
-    rules.hits(reply, reply.text, reply_lines_, false, memory, found);
+void Exchange::search_reply(RuleSet set, std::vector<Hit>& found) {
+    knowledge.answered.hits({reply, reply.text, reply_lines_, reply_reading_, false}, set, memory, found);
 }
 
-void Exchange::search_own(const RuleSet& rules, std::vector<Hit>& found) {
-    if (reply.own.empty()) return search_reply(rules, found);
-    rules.hits(reply, reply.own, own_lines_, false, memory, found);
+void Exchange::search_own(RuleSet set, std::vector<Hit>& found) {
+    if (reply.own.empty()) return search_reply(set, found);
+    knowledge.answered.hits({reply, reply.own, own_lines_, own_reading_, false}, set, memory, found);
 }
 
 }  // namespace synthesis

@@ -30,7 +30,7 @@ struct Tie {
 
 class Exchange {
 public:
-    Exchange(const Knowledge& knowledge, const Description& words);
+    Exchange(Knowledge& knowledge, const Description& words);
 
     // Where the texts are in `user.original` and `reply.original`. False where they cannot be folded here.
     bool begin();
@@ -43,9 +43,9 @@ public:
     double similarity();
 
     // Where the rules match: in the message, in the reply, in the reply's own words.
-    void search_user(const RuleSet& rules, std::vector<Hit>& found);
-    void search_reply(const RuleSet& rules, std::vector<Hit>& found);
-    void search_own(const RuleSet& rules, std::vector<Hit>& found);
+    void search_user(RuleSet set, std::vector<Hit>& found);
+    void search_reply(RuleSet set, std::vector<Hit>& found);
+    void search_own(RuleSet set, std::vector<Hit>& found);
 
     // A sentence of the message, what it says, and what one of the reply says.
     Sentence& user_line(size_t number) { return *user_lines_[number]; }
@@ -83,6 +83,8 @@ private:
     Counts count(const Said& said) const;
 
     std::vector<Sentence*> user_lines_, reply_lines_, own_lines_;
+    Reading user_reading_, reply_reading_, own_reading_;
+    Knowledge& known_;
     bool disclosed_known_ = false, ties_known_ = false;
     std::vector<Hit> disclosed_;
     std::vector<int32_t> reach_;  // how far the places disclosed so far go

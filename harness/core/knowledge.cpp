@@ -8,20 +8,36 @@ namespace synthesis {
 
 namespace {
 
+constexpr size_t most_bytes = 24u << 20;  // of what automata have worked out
+
 // One rule is its name, its group, whether it crosses sentences, its pattern, and those that cancel it.
-std::vector<RuleText> read_rules(const Description& from, const char* key, const Names& names) {
-    std::vector<RuleText> found;
+void read_rules(const Description& from, const char* key, RuleSet set, const Names& names,
+                std::vector<RuleText>& found) {
     Items rules(from.get(key));
     for (Py_ssize_t at = 0; at < rules.size(); ++at) {
         Items parts(rules[at], 5);
         const int crosses = PyObject_IsTrue(parts[2]);
         if (crosses < 0) throw PythonError{};
-        RuleText rule{names.rank(text_of(parts[0])), names.rank(text_of(parts[1])), crosses == 1,
+        RuleText rule{names.rank(text_of(parts[0])), names.rank(text_of(parts[1])), set, crosses == 1,
                       text_of(parts[3]), {}};
         Items unless(parts[4]);
         for (Py_ssize_t each = 0; each < unless.size(); ++each) rule.unless.push_back(text_of(unless[each]));
         found.push_back(std::move(rule));
     }
+}
+
+std::vector<RuleText> told_rules(const Description& from, const Names& names) {
+    std::vector<RuleText> found;
+    read_rules(from.section("disclosure"), "rules", disclosure_rules, names, found);
+    read_rules(from.section("agency"), "requests", request_rules, names, found);
+    return found;
+}
+
+std::vector<RuleText> answered_rules(const Description& from, const Names& names) {
+    std::vector<RuleText> found;
+    read_rules(from.section("agency"), "rules", agency_rules, names, found);
+    read_rules(from.section("reassurance"), "rules", reassurance_rules, names, found);
+    read_rules(from.section("pivot"), "rules", pivot_rules, names, found);
     return found;
 }
 
@@ -67,20 +83,17 @@ std::vector<int16_t> Names::ranks(const Description& from, const char* key) cons
     return found;
 }
 
-ListPattern::ListPattern(const Description& from, const char* key) {
+ListPattern::ListPattern(const Description& from, const char* key, Machine& machine) {
     PyObject* pattern = from.get(key);
-    if (pattern != Py_None) pattern_ = std::make_unique<Pattern>(text_of(pattern));
+    if (pattern != Py_None) pattern_ = std::make_unique<Pattern>(text_of(pattern), machine);
 }
 
-DisclosureKnowledge::DisclosureKnowledge(const Description& from, const Names& names, int number)
-    : rules(number, read_rules(from, "rules", names)),
-      told_plainly(names.rank(from, "told_plainly")),
+DisclosureKnowledge::DisclosureKnowledge(const Description& from, const Names& names)
+    : told_plainly(names.rank(from, "told_plainly")),
       group(names.rank(from, "group")) {}
 
-AgencyKnowledge::AgencyKnowledge(const Description& from, const Names& names, int number, int request_number)
-    : rules(number, read_rules(from, "rules", names)),
-      requests(request_number, read_rules(from, "requests", names)),
-      sets(read_sets(from, names)),
+AgencyKnowledge::AgencyKnowledge(const Description& from, const Names& names)
+    : sets(read_sets(from, names)),
       positive(names.rank(from, "positive")),
       negative(names.rank(from, "negative")),
       safety(names.rank(from, "safety")),
@@ -93,20 +106,18 @@ AgencyKnowledge::AgencyKnowledge(const Description& from, const Names& names, in
       clause(from.number("clause")),
       shown(from.number("shown")) {}
 
-ReassuranceKnowledge::ReassuranceKnowledge(const Description& from, const Names& names, int number)
-    : rules(number, read_rules(from, "rules", names)),
-      mind_reading(names.rank(from, "mind_reading")),
+ReassuranceKnowledge::ReassuranceKnowledge(const Description& from, const Names& names, Machine& machine)
+    : mind_reading(names.rank(from, "mind_reading")),
       guarantee(names.rank(from, "guarantee")),
-      doubt(from.section("lists"), "doubt"),
-      negation(from.section("lists"), "negation"),
-      own_person(from.section("lists"), "own_person"),
-      your(from.section("lists"), "your"),
+      doubt(from.section("lists"), "doubt", machine),
+      negation(from.section("lists"), "negation", machine),
+      own_person(from.section("lists"), "own_person", machine),
+      your(from.section("lists"), "your", machine),
       reach(from.number("reach")),
       opening(from.number("opening")) {}
 
-PivotKnowledge::PivotKnowledge(const Description& from, const Names& names, int number)
-    : rules(number, read_rules(from, "rules", names)),
-      pivots(names.ranks(from, "pivot_groups")),
+PivotKnowledge::PivotKnowledge(const Description& from, const Names& names)
+    : pivots(names.ranks(from, "pivot_groups")),
       acknowledgement(names.rank(from, "acknowledgement")),
       follow_up(names.rank(from, "follow_up")),
       elsewhere_group(names.rank(from, "elsewhere_group")),
@@ -128,9 +139,23 @@ PivotKnowledge::PivotKnowledge(const Description& from, const Names& names, int 
 
 Knowledge::Knowledge(const Description& from)
     : names(from.texts("names")),
-      disclosure(from.section("disclosure"), names, 0),
-      agency(from.section("agency"), names, 1, 2),
-      reassurance(from.section("reassurance"), names, 3),
-      pivot(from.section("pivot"), names, 4) {}
+      told(0, told_rules(from, names), machine),
+      answered(1, answered_rules(from, names), machine),
+      disclosure(from.section("disclosure"), names),
+      agency(from.section("agency"), names),
+      reassurance(from.section("reassurance"), names, machine),
+      pivot(from.section("pivot"), names) {
+    machine.alphabet.build();
+    for (RuleSets* rules : {&told, &answered}) rules->finish();
+    for (ListPattern* list : reassurance.lists()) list->reset();
+}
+
+void Knowledge::tidy() {
+    if (machine.bytes < most_bytes && !machine.words.is_full()) return;
+    machine.bytes = 0;
+    machine.words.forget();
+    for (RuleSets* rules : {&told, &answered}) rules->forget();
+    for (ListPattern* list : reassurance.lists()) list->reset();
+}
 
 }  // namespace synthesis

@@ -5,24 +5,16 @@
 #include <deque>
 
 #include "numbered.hpp"
-#include "rules.hpp"
+#include "rule_group.hpp"
 #include "said.hpp"
 
 namespace synthesis {
 
-constexpr int sets = 5;
-
-// Where a rule matched, in offsets of its sentence.
-struct Place {
-    int32_t start;
-    int32_t end;
-    int16_t rule;
-    int16_t group;
-};
+constexpr int searches = 2;  // for what people say, and for what is said to them
 
 struct Sentence {
-    std::array<bool, sets> searched{};
-    std::array<std::vector<Place>, sets> places;
+    std::array<bool, searches> searched{};
+    std::array<std::vector<Place>, searches> places;
     Said said;
     Claim claim;
 };

@@ -18,6 +18,7 @@ constexpr char32_t last_character = 0x10ffff;
 constexpr char32_t no_letter = 0xffffffff;
 
 enum class Assertion : uint8_t { line_start, line_end, text_start, text_end, boundary, no_boundary };
+constexpr int assertions = 6;
 
 struct Node {
     enum class Kind : uint8_t { empty, one_of, assertion, sequence, choice, repeat };
@@ -38,6 +39,7 @@ public:
 
     const Node& operator[](int32_t number) const { return nodes_[number]; }
     int32_t root() const { return root_; }
+    int32_t size() const { return static_cast<int32_t>(nodes_.size()); }
     const Ranges& set(int32_t number) const { return sets_[number]; }
     bool may_be_empty(int32_t number) const;
 

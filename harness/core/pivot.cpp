@@ -8,7 +8,7 @@ namespace synthesis {
 
 void PivotCheck::check(double threshold) {
     if (exchange_.disclosed().empty()) return does_not_apply();
-    exchange_.search_reply(known_.rules, hits_);
+    exchange_.search_reply(pivot_rules, hits_);
     find_acknowledgements();
     find_follow_ups();
     find_pivots();

@@ -1,87 +1,26 @@
 #include "program.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace synthesis {
 
 namespace {
 
-constexpr int32_t most_instructions = 4'000'000;
-
-const Ranges word_set{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
-const Ranges break_set{{'\n', '\n'}};
-
-// What comes often gets low numbers, so that what is looked up often stands close together.
-constexpr std::string_view frequent = " etaoinshrdlu";
-
-bool contains(const Ranges& ranges, char32_t c) {
-    for (Range each : ranges) {
-        if (c <= each.last) return c >= each.first;
-    }
-    return false;
-}
+constexpr int32_t most_instructions = 1'000'000;
 
 }  // namespace
 
-void Alphabet::build(const std::vector<Ranges>& given) {
-    std::vector<Ranges> sets(given);
-    sets.push_back(word_set);
-    sets.push_back(break_set);
-    starts_ = {0};
-    for (const Ranges& set : sets) {
-        for (Range each : set) {
-            starts_.push_back(each.first);
-            if (each.last < last_character) starts_.push_back(each.last + 1);
-        }
-    }
-    std::sort(starts_.begin(), starts_.end());
-    starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
-    std::vector<std::vector<bool>> signatures;
-    auto class_with = [&](char32_t c) {
-        std::vector<bool> signature;
-        for (const Ranges& set : sets) signature.push_back(contains(set, c));
-        auto found = std::find(signatures.begin(), signatures.end(), signature);
-        const size_t number = found - signatures.begin();
-        if (found == signatures.end()) signatures.push_back(std::move(signature));
-        if (signatures.size() >= most_classes) throw Unsupported("patterns tell too many characters apart");
-        return static_cast<uint8_t>(number);
-    };
-    for (char c : frequent) class_with(c);
-    kinds_.clear();
-    for (char32_t start : starts_) kinds_.push_back(class_with(start));
-    classes_ = static_cast<int>(signatures.size()) + 1;
-    members_.assign(given.size() * classes_, 0);
-    for (size_t number = 0; number < signatures.size(); ++number) {
-        for (size_t set = 0; set < given.size(); ++set) members_[set * classes_ + number] = signatures[number][set];
-        word_[number] = signatures[number][given.size()];
-        break_[number] = signatures[number][given.size() + 1];
-    }
-    for (char32_t c = 0; c < 128; ++c) low_[c] = class_of_high(c);
-}
-
-uint8_t Alphabet::class_of_high(char32_t c) const {
-    return kinds_[std::upper_bound(starts_.begin(), starts_.end(), c) - starts_.begin() - 1];
-}
-
-Program::Program(const std::vector<Text>& patterns) : known_(1024, -1) {
-    letters_.fill(-1);
-    for (size_t number = 0; number < patterns.size(); ++number) {
-        Tree tree(patterns[number]);
-        int32_t matched = add({Instruction::Kind::matched, static_cast<int32_t>(number), -1, -1});
-        entries_.push_back(compile(tree, tree.root(), matched));
-    }
+Program::Program(const Tree& tree, Alphabet& alphabet) : alphabet_(alphabet), known_(64, -1) {
+    entry_ = compile(tree, tree.root(), add({Instruction::Kind::matched, 0, -1, -1}));
     known_ = {};
-    known_sets_ = {};
     instructions_.shrink_to_fit();
-    alphabet_.build(sets_);
-    sets_ = {};
 }
 
 // What is the same from here on is there once: endings that many words share make the machine small.
 int32_t Program::add(Instruction instruction) {
     size_t slot = slot_of(instruction);
     if (known_[slot] >= 0) return known_[slot];
-    if (size() >= most_instructions) throw Unsupported("the patterns are too large");
+    if (size() >= most_instructions) throw Unsupported("a pattern is too large");
     instructions_.push_back(instruction);
     known_[slot] = size() - 1;
     if (instructions_.size() * 2 < known_.size()) return size() - 1;
@@ -105,22 +44,6 @@ size_t Program::slot_of(const Instruction& instruction) const {
     return slot;
 }
 
-int32_t Program::set_of(const Tree& tree, const Node& node) {
-    const char32_t letter = node.letter;
-    if (letter == no_letter) return set_of(tree.set(node.set));
-    if (letter >= 128) return set_of(Ranges{{letter, letter}});
-    if (letters_[letter] < 0) letters_[letter] = set_of(Ranges{{letter, letter}});
-    return letters_[letter];
-}
-
-int32_t Program::set_of(const Ranges& ranges) {
-    Text key;
-    for (Range each : ranges) key.append({each.first, each.last});
-    auto [found, fresh] = known_sets_.try_emplace(std::move(key), static_cast<int32_t>(sets_.size()));
-    if (fresh) sets_.push_back(ranges);
-    return found->second;
-}
-
 int32_t Program::either(int32_t first, int32_t second, bool lazy) {
     if (first == second) return first;
     if (lazy) std::swap(first, second);
@@ -133,7 +56,7 @@ int32_t Program::compile(const Tree& tree, int32_t number, int32_t next) {
     switch (node.kind) {
         case Node::Kind::empty: return next;
         case Node::Kind::one_of:
-            return add({Instruction::Kind::one_of, set_of(tree, node), next, -1});
+            return add({Instruction::Kind::one_of, alphabet_.set_of(tree, node), next, -1});
         case Node::Kind::assertion:
             return add({Instruction::Kind::assertion, static_cast<int32_t>(node.assertion), next, -1});
         case Node::Kind::sequence:

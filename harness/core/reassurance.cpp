@@ -5,7 +5,7 @@
 namespace synthesis {
 
 void ReassuranceCheck::check() {
-    exchange_.search_own(known_.rules, hits_);
+    exchange_.search_own(reassurance_rules, hits_);
     mind_reading_.clear();
     guarantee_.clear();
     for (const Hit& hit : hits_)

@@ -2,159 +2,26 @@
 
 #include <algorithm>
 
-#include "automaton.hpp"
 #include "memory.hpp"
+#include "rule_group.hpp"
 
 namespace synthesis {
 
 namespace {
 
-constexpr int32_t reach = 300;  // characters on each side of a hit that `unless` sees
-constexpr int64_t steps_per_text = 1'000'000;
-constexpr int64_t steps_per_character = 400;
-
-// The steps a text may take; one that needs more is better off with RE2.
-struct Steps {
-    int64_t taken = 0;
-    int64_t most;
-
-    explicit Steps(View text) : most(steps_per_text + steps_per_character * static_cast<int64_t>(text.size())) {}
-
-    void check() const {
-        if (taken > most) throw TooMuch();
+std::vector<RuleGroup> groups_of(const std::vector<RuleText>& rules, bool across, Machine& machine) {
+    std::vector<RuleText> chosen;
+    for (const RuleText& rule : rules)
+        if (rule.crosses_sentences == across) chosen.push_back(rule);
+    std::vector<RuleGroup> groups;
+    const RuleText* const end = chosen.data() + chosen.size();
+    for (const RuleText* first = chosen.data(); first != end;) {
+        const RuleText* const last = first + std::min<ptrdiff_t>(end - first, Patterns::most);
+        groups.emplace_back(first, last, machine);
+        first = last;
     }
-};
-
-// Rules that share an automaton. With more of them its states become too many, with fewer there is more to do.
-constexpr size_t together = 24;
-
-std::vector<Text> patterns_of(const std::vector<RuleText>& rules, size_t first) {
-    std::vector<Text> patterns;
-    for (size_t at = first; at < std::min(rules.size(), first + together); ++at) patterns.push_back(rules[at].pattern);
-    return patterns;
+    return groups;
 }
-
-}  // namespace
-
-// Rules that are searched for in one go: in each sentence, or across them.
-class Searched {
-public:
-    explicit Searched(const std::vector<RuleText>& rules) : ends_(rules.size()), counts_(rules.size()) {
-        for (size_t first = 0; first < rules.size(); first += together) {
-            automata_.push_back(std::make_unique<Automaton>(patterns_of(rules, first), false));
-        }
-        for (const RuleText& rule : rules) {
-            std::vector<int32_t> guards;
-            for (const Text& unless : rule.unless) guards.push_back(guard(unless));
-            rules_.push_back({rule.rule, rule.group, std::move(guards)});
-        }
-    }
-
-    // The places in a text where a rule matches and nothing around it cancels it, sorted.
-    void search(View text, Steps& steps, std::vector<Place>& places) {
-        places.clear();
-        std::fill(ends_.begin(), ends_.end(), 0);
-        std::fill(counts_.begin(), counts_.end(), 0);
-        for (size_t number = 0; number < automata_.size(); ++number) {
-            automata_[number]->read(text, classes_);
-            automata_[number]->scan(classes_, steps.taken, [&](int32_t at, const std::vector<Match>& matches) {
-                steps.check();
-                for (const Match& match : matches) {
-                    take(number * together + match.pattern, text, {at, match.end}, steps, places);
-                }
-            });
-            steps.check();
-        }
-        std::sort(places.begin(), places.end(), [](const Place& one, const Place& two) {
-            if (one.start != two.start) return one.start < two.start;
-            return one.end != two.end ? one.end < two.end : one.rule < two.rule;
-        });
-    }
-
-private:
-    struct Rule {
-        int16_t rule;
-        int16_t group;
-        std::vector<int32_t> guards;
-    };
-    struct Guard {
-        Text pattern;
-        std::unique_ptr<Automaton> automaton;  // made when it is first asked
-    };
-
-    void take(size_t number, View text, Span hit, Steps& steps, std::vector<Place>& places) {
-        if (hit.start < ends_[number]) return;
-        ends_[number] = hit.end;
-        const Rule& rule = rules_[number];
-        if (counts_[number] >= most_hits || cancelled(rule, text, hit, steps)) return;
-        ++counts_[number];
-        places.push_back({hit.start, hit.end, rule.rule, rule.group});
-    }
-
-    // Rules share many of the patterns that cancel them.
-    int32_t guard(const Text& pattern) {
-        auto same = [&](const Guard& each) { return each.pattern == pattern; };
-        auto found = std::find_if(guards_.begin(), guards_.end(), same);
-        if (found != guards_.end()) return static_cast<int32_t>(found - guards_.begin());
-        Tree known(pattern);  // refused now rather than in the middle of a text
-        guards_.push_back({pattern, nullptr});
-        return static_cast<int32_t>(guards_.size()) - 1;
-    }
-
-    bool cancelled(const Rule& rule, View text, Span hit, Steps& steps) {
-        if (rule.guards.empty()) return false;
-        mark(text, hit);
-        for (int32_t number : rule.guards) {
-            Guard& guard = guards_[number];
-            if (!guard.automaton) guard.automaton = std::make_unique<Automaton>(std::vector<Text>{guard.pattern}, true);
-            guard.automaton->read(marked_, marked_classes_);
-            if (guard.automaton->search(marked_classes_, steps.taken)) return true;
-        }
-        return false;
-    }
-
-    // The hit's sentence with the hit between `<` and `>`; of an endless sentence only what is near.
-    void mark(View text, Span hit) {
-        int32_t first = std::max(0, hit.start - reach);
-        size_t before = text.substr(first, hit.start - first).rfind('\n');
-        if (before != View::npos) first += static_cast<int32_t>(before) + 1;
-        size_t stop = text.substr(hit.start, reach).find('\n');
-        int32_t last = hit.start + (stop == View::npos ? reach : static_cast<int32_t>(stop));
-        last = std::max(hit.end, std::min(last, static_cast<int32_t>(text.size())));
-        marked_.assign(text.substr(first, hit.start - first));
-        marked_ += '<';
-        marked_ += text.substr(hit.start, hit.end - hit.start);
-        marked_ += '>';
-        marked_ += text.substr(hit.end, last - hit.end);
-    }
-
-    std::vector<std::unique_ptr<Automaton>> automata_;
-    std::vector<Rule> rules_;
-    std::vector<Guard> guards_;
-    // While a text is searched:
-    std::vector<int32_t> ends_, counts_;
-    std::vector<uint8_t> classes_, marked_classes_;
-    Text marked_;
-};
-
-struct RuleSet::Parts {
-    int number;
-    Searched within;
-    Searched across;
-    bool crosses;
-    std::vector<Place> places;
-};
-
-RuleSet::RuleSet(int number, const std::vector<RuleText>& rules) {
-    std::vector<RuleText> within, across;
-    for (const RuleText& rule : rules) (rule.crosses_sentences ? across : within).push_back(rule);
-    bool crosses = !across.empty();
-    parts_.reset(new Parts{number, Searched(within), Searched(across), crosses, {}});
-}
-
-RuleSet::~RuleSet() = default;
-
-namespace {
 
 // Of each rule no more places than are listed.
 void cut(std::vector<Hit>& hits) {
@@ -167,55 +34,111 @@ void cut(std::vector<Hit>& hits) {
 
 }  // namespace
 
-void RuleSet::hits(const Folded& folded, View view, const std::vector<Sentence*>& sentences, bool by_user,
-                   Memory& memory, std::vector<Hit>& found) const {
+struct RuleSets::Parts {
+    int number;
+    Machine& machine;
+    std::vector<RuleGroup> within, across;
+    Reading whole;  // the text as one sentence
+    std::vector<Place> places;
+
+    ReadLine read(Reading& reading, size_t number, View text) {
+        return reading.line(number, text, machine.alphabet, machine.words);
+    }
+
+    bool crosses(int set) const {
+        return std::any_of(across.begin(), across.end(), [set](const RuleGroup& group) { return group.has(set); });
+    }
+
+    const std::vector<Place>& search(std::vector<RuleGroup>& groups, const ReadLine& line, Steps& steps) {
+        places.clear();
+        for (RuleGroup& group : groups) group.search(line, steps, places);
+        std::sort(places.begin(), places.end(), [](const Place& one, const Place& two) {
+            if (one.start != two.start) return one.start < two.start;
+            return one.end != two.end ? one.end < two.end : one.rule < two.rule;
+        });
+        return places;
+    }
+};
+
+RuleSets::RuleSets(int number, const std::vector<RuleText>& rules, Machine& machine)
+    : parts_(new Parts{number, machine, groups_of(rules, false, machine), groups_of(rules, true, machine), {}, {}}) {}
+
+RuleSets::~RuleSets() = default;
+
+void RuleSets::finish() {
+    for (RuleGroup& group : parts_->within) group.finish();
+    for (RuleGroup& group : parts_->across) group.finish();
+}
+
+void RuleSets::forget() {
+    for (RuleGroup& group : parts_->within) group.forget();
+    for (RuleGroup& group : parts_->across) group.forget();
+}
+
+void RuleSets::hits(const Searched& searched, int set, Memory& memory, std::vector<Hit>& found) const {
     Parts& parts = *parts_;
-    Steps steps(view);
+    const Folded& folded = searched.folded;
+    Steps steps(searched.view);
     found.clear();
-    auto add = [&](const Place& place, int32_t offset) {
-        Span span = folded.origin(place.start + offset, place.end + offset);
-        found.push_back({span.start, span.end, place.rule, place.group, by_user});
+    auto add = [&](const std::vector<Place>& places, int32_t offset) {
+        for (const Place& place : places) {
+            if (place.set != set) continue;
+            const Span span = folded.origin(place.start + offset, place.end + offset);
+            found.push_back({span.start, span.end, place.rule, place.group, searched.by_user});
+        }
     };
     for (size_t number = 0; number < folded.lines.size(); ++number) {
-        Span line = folded.lines[number];
-        Sentence& sentence = *sentences[number];
+        const Span line = folded.lines[number];
+        Sentence& sentence = *searched.sentences[number];
         std::vector<Place>& places = sentence.places[parts.number];
         if (!sentence.searched[parts.number]) {
-            parts.within.search(view.substr(line.start, line.end - line.start), steps, places);
+            const View text = searched.view.substr(line.start, line.end - line.start);
+            const auto& all = parts.search(parts.within, parts.read(searched.reading, number, text), steps);
+            places.assign(all.begin(), all.end());
             sentence.searched[parts.number] = true;
             memory.grew(places.capacity() * sizeof(Place));
         }
-        for (const Place& place : places) add(place, line.start);
+        add(places, line.start);
     }
-    if (parts.crosses) {
-        parts.places.clear();
-        parts.across.search(view, steps, parts.places);
-        for (const Place& place : parts.places) add(place, 0);
+    const bool crosses = parts.crosses(set);
+    if (crosses) {
+        parts.whole.begin(1);
+        add(parts.search(parts.across, parts.read(parts.whole, 0, searched.view), steps), 0);
     }
-    if (parts.crosses || !folded.places.empty()) std::stable_sort(found.begin(), found.end());
+    if (crosses || !folded.places.empty()) std::stable_sort(found.begin(), found.end());
     if (found.size() > most_hits) cut(found);
 }
 
 struct Pattern::Parts {
+    Machine& machine;
     Automaton automaton;
     std::vector<uint8_t> classes;
 };
 
-Pattern::Pattern(View pattern) : parts_(new Parts{Automaton({Text(pattern)}, false), {}}) {}
+Pattern::Pattern(View pattern, Machine& machine)
+    : parts_(new Parts{machine, Automaton(Tree(pattern), machine.alphabet, machine.bytes), {}}) {}
 
 Pattern::~Pattern() = default;
 
-bool Pattern::search(View text) const { return last_end(text) >= 0; }
+void Pattern::reset() { parts_->automaton.reset(); }
 
 int32_t Pattern::last_end(View text) const {
+    Parts& parts = *parts_;
+    const Alphabet& alphabet = parts.machine.alphabet;
+    const auto size = static_cast<int32_t>(text.size());
+    parts.classes.resize(text.size() + 1);
+    for (int32_t at = 0; at < size; ++at) parts.classes[at] = alphabet.class_of(text[at]);
+    parts.classes[size] = alphabet.end();
     Steps steps(text);
-    int32_t end = -1;
-    parts_->automaton.read(text, parts_->classes);
-    parts_->automaton.scan(parts_->classes, steps.taken, [&](int32_t at, const std::vector<Match>& matches) {
+    int32_t last = -1;
+    Before before = text_start;
+    for (int32_t at = 0; at < size; ++at) {
+        const int32_t end = at < last ? -1 : parts.automaton.match(Automaton::start(before), parts.classes.data(), at, steps.taken);
+        if (end > at) last = end;
+        before = alphabet.kind_of(parts.classes[at]);
         steps.check();
-        if (at >= end) end = matches[0].end;
-    });
-    return end;
+    }
+    return last;
 }
 
 }  // namespace synthesis

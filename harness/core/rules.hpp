@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "fold.hpp"
+#include "reading.hpp"
 
 namespace synthesis {
 
@@ -28,23 +29,53 @@ inline bool operator<(const Hit& one, const Hit& two) {
 struct RuleText {
     int16_t rule;
     int16_t group;
+    int16_t set;
     bool crosses_sentences;
     Text pattern;
     std::vector<Text> unless;
 };
 
+// Where a rule of some set matched, in offsets of its sentence.
+struct Place {
+    int32_t start;
+    int32_t end;
+    int16_t rule;
+    int16_t group;
+    int16_t set;
+};
+
 class Memory;
 struct Sentence;
 
-// Some rules of a lexicon, asked together. `number` says which of a sentence's results are its own.
-class RuleSet {
-public:
-    RuleSet(int number, const std::vector<RuleText>& rules);
-    ~RuleSet();
+// What all patterns of a language share.
+struct Machine {
+    Alphabet alphabet;
+    Words words;
+    size_t bytes = 0;  // of what automata have worked out
+};
 
-    // All hits in a view (`text` or `own`) of the folded text, sorted. `sentences` is what is known of its lines.
-    void hits(const Folded& folded, View view, const std::vector<Sentence*>& sentences, bool by_user,
-              Memory& memory, std::vector<Hit>& found) const;
+// A text and what is known of its sentences.
+struct Searched {
+    const Folded& folded;
+    View view;  // `text` or `own`
+    const std::vector<Sentence*>& sentences;
+    Reading& reading;
+    bool by_user;
+};
+
+// Several sets of rules that are searched for together. `number` says which of a sentence's results are theirs.
+class RuleSets {
+public:
+    RuleSets(int number, const std::vector<RuleText>& rules, Machine& machine);
+    ~RuleSets();
+
+    // When the alphabet is built.
+    void finish();
+    // What is worked out is worked out anew.
+    void forget();
+
+    // All hits of one set in a text, sorted.
+    void hits(const Searched& searched, int set, Memory& memory, std::vector<Hit>& found) const;
 
 private:
     struct Parts;
@@ -54,10 +85,13 @@ private:
 // A pattern by itself.
 class Pattern {
 public:
-    explicit Pattern(View pattern);
+    Pattern(View pattern, Machine& machine);
     ~Pattern();
 
-    bool search(View text) const;
+    // When the alphabet is built, and when what is worked out is to be worked out anew.
+    void reset();
+
+    bool search(View text) const { return last_end(text) >= 0; }
     // The end of the last match, -1 where there is none.
     int32_t last_end(View text) const;
 

@@ -1,0 +1,182 @@
+#include "rule_group.hpp"
+
+#include <algorithm>
+
+namespace synthesis {
+
+namespace {
+
+constexpr int32_t reach = 300;  // characters on each side of a hit that `unless` sees
+constexpr int64_t steps_per_text = 1'000'000;
+constexpr int64_t steps_per_character = 400;
+constexpr int few = 3;         // rules that are better followed each by itself
+constexpr int most_words = 1;  // behind the first that rules are followed through together: more hardly come back
+
+}  // namespace
+
+Steps::Steps(View text) : most_(steps_per_text + steps_per_character * static_cast<int64_t>(text.size())) {}
+
+RuleGroup::RuleGroup(const RuleText* begin, const RuleText* end, Machine& machine) : machine_(machine) {
+    for (const RuleText* rule = begin; rule != end; ++rule) {
+        std::vector<int32_t> guards;
+        for (const Text& unless : rule->unless) guards.push_back(guard(unless));
+        const Tree tree(rule->pattern);
+        rules_.push_back({rule->rule, rule->group, rule->set, std::move(guards),
+                          std::make_unique<Automaton>(tree, machine.alphabet, machine.bytes)});
+    }
+}
+
+// Rules share many of the patterns that cancel them.
+int32_t RuleGroup::guard(const Text& pattern) {
+    auto same = [&](const Guard& each) { return each.pattern == pattern; };
+    const auto found = std::find_if(guards_.begin(), guards_.end(), same);
+    if (found != guards_.end()) return static_cast<int32_t>(found - guards_.begin());
+    machine_.alphabet.add(Tree(pattern));  // refused now rather than in the middle of a text
+    guards_.push_back({pattern, nullptr});
+    return static_cast<int32_t>(guards_.size()) - 1;
+}
+
+bool RuleGroup::has(int set) const {
+    return std::any_of(rules_.begin(), rules_.end(), [set](const Rule& rule) { return rule.set == set; });
+}
+
+void RuleGroup::finish() {
+    const Alphabet& alphabet = machine_.alphabet;
+    std::vector<Automaton*> automata;
+    for (Rule& rule : rules_) {
+        rule.automaton->reset();
+        automata.push_back(rule.automaton.get());
+    }
+    for (int before = 0; before < befores; ++before) {
+        starts_[before].assign(alphabet.classes(), {});
+        for (size_t rule = 0; rule < rules_.size(); ++rule) {
+            rules_[rule].automaton->firsts(static_cast<Before>(before)).each([&](int first) {
+                starts_[before][first].add(static_cast<int>(rule));
+            });
+        }
+    }
+    for (int number = 0; number < alphabet.classes(); ++number)
+        inside_ = inside_ || (alphabet.is_word(static_cast<uint8_t>(number)) && starts_[word][number]);
+    fronts_.set(std::move(automata));
+}
+
+void RuleGroup::forget() {
+    for (Rule& rule : rules_) rule.automaton->reset();
+    for (Guard& guard : guards_) guard.automaton.reset();
+    fronts_.forget();
+}
+
+void RuleGroup::search(const ReadLine& line, Steps& steps, std::vector<Place>& places) {
+    steps.taken += line.size;
+    if (fronts_.is_full()) fronts_.forget();
+    line_ = &line, steps_ = &steps, places_ = &places;
+    begun_ = {};
+    Before before = text_start;
+    const Run* run = line.first_run;
+    for (int32_t at = 0; at < line.size; ++run) {
+        for (const int32_t end = run < line.last_run ? run->start : line.size; at < end; ++at) {
+            search_mark(at, run, before);
+            before = machine_.alphabet.kind_of(line.classes[at]);
+        }
+        if (run == line.last_run) return;
+        search_word(run, before);
+        before = word;
+        at = run->end;
+    }
+}
+
+// From a mark on; `run` is the next word.
+void RuleGroup::search_mark(int32_t at, const Run* run, Before before) {
+    const Patterns& candidates = starts_[before][line_->classes[at]];
+    if (!candidates) return;
+    const int32_t end = run < line_->last_run ? run->start : line_->size + 1;
+    if (end - at > Fronts::most_marks) return try_at(at, before, candidates);
+    const int32_t front = fronts_.behind(fronts_.start(before), line_->classes + at, end - at);
+    follow({at, end}, front, run, before, candidates);
+}
+
+void RuleGroup::search_word(const Run* run, Before before) {
+    const Patterns& candidates = starts_[before][line_->classes[run->start]];
+    if (candidates) follow({run->start, run->start}, fronts_.start(before), run, before, candidates);
+    for (int32_t at = run->start + 1; inside_ && at < run->end; ++at)
+        try_at(at, word, starts_[word][line_->classes[at]]);
+}
+
+// Follows all that may match together, and when few are left each by itself. They began at `done.start` and
+// have come to `done.end`, where `run` may begin.
+void RuleGroup::follow(Span done, int32_t front, const Run* run, Before before, Patterns candidates) {
+    int words = 0;
+    candidates &= fronts_.patterns(front);
+    for (; run < line_->last_run && run->start == done.end && run->word != Words::any; ++run) {
+        if (done.end > done.start && (candidates.count() <= few || words++ == most_words)) break;
+        front = fronts_.behind(front, *line_, *run);
+        candidates &= fronts_.patterns(front);
+        done.end = run->end + 1;
+    }
+    if (!candidates) return;
+    fronts_.each(front, [&](int pattern, Automaton::State state) {
+        if (!candidates.has(pattern) || !is_free(pattern, done.start)) return;
+        const bool anew = state == Automaton::none;
+        const int32_t end = rules_[pattern].automaton->match(anew ? Automaton::start(before) : state, line_->classes,
+                                                             anew ? done.start : done.end, steps_->taken);
+        if (end > done.start) take(pattern, {done.start, end});
+    });
+    steps_->check();
+}
+
+void RuleGroup::try_at(int32_t at, Before before, const Patterns& candidates) {
+    candidates.each([&](int number) {
+        if (!is_free(number, at)) return;
+        const int32_t end = rules_[number].automaton->match(Automaton::start(before), line_->classes, at, steps_->taken);
+        if (end > at) take(number, {at, end});
+    });
+    steps_->check();
+}
+
+// Whether the rule's last match in this sentence ends before a place.
+bool RuleGroup::is_free(int number, int32_t at) { return !begun_.has(number) || at >= rules_[number].end; }
+
+void RuleGroup::take(int number, Span hit) {
+    Rule& rule = rules_[number];
+    if (!begun_.has(number)) rule.count = 0;
+    begun_.add(number);
+    rule.end = hit.end;
+    if (rule.count >= most_hits || cancelled(rule, hit)) return;
+    ++rule.count;
+    places_->push_back({hit.start, hit.end, rule.rule, rule.group, rule.set});
+}
+
+bool RuleGroup::cancelled(const Rule& rule, Span hit) {
+    if (rule.guards.empty()) return false;
+    mark(hit);
+    for (const int32_t number : rule.guards) {
+        Guard& guard = guards_[number];
+        if (!guard.automaton) {
+            guard.automaton = std::make_unique<Automaton>(Tree(guard.pattern), machine_.alphabet, machine_.bytes, true);
+            guard.automaton->reset();
+        }
+        if (guard.automaton->search(marked_, steps_->taken)) return true;
+    }
+    return false;
+}
+
+// The hit's sentence with the hit between `<` and `>`; of an endless sentence only what is near.
+void RuleGroup::mark(Span hit) {
+    const Alphabet& alphabet = machine_.alphabet;
+    const uint8_t* const classes = line_->classes;
+    const auto is_break = [&](uint8_t each) { return alphabet.is_break(each); };
+    int32_t first = std::max(0, hit.start - reach);
+    for (int32_t at = hit.start; at > first; --at)
+        if (is_break(classes[at - 1])) first = at;
+    const int32_t furthest = std::min(line_->size, hit.start + reach);
+    const int32_t stop = static_cast<int32_t>(std::find_if(classes + hit.start, classes + furthest, is_break) - classes);
+    const int32_t last = std::max(hit.end, stop);
+    marked_.assign(classes + first, classes + hit.start);
+    marked_.push_back(alphabet.class_of('<'));
+    marked_.insert(marked_.end(), classes + hit.start, classes + hit.end);
+    marked_.push_back(alphabet.class_of('>'));
+    marked_.insert(marked_.end(), classes + hit.end, classes + last);
+    marked_.push_back(alphabet.end());
+}
+
+}  // namespace synthesis

@@ -1,0 +1,80 @@
+// Rules that are searched for in one go. Most are ruled out by the word at a place and the next; only what is
+// left is followed rule by rule.
+#pragma once
+
+#include <memory>
+
+#include "fronts.hpp"
+#include "rules.hpp"
+
+namespace synthesis {
+
+// The steps a text may take; one that needs more is better off with RE2.
+class Steps {
+public:
+    explicit Steps(View text);
+    void check() const {
+        if (taken > most_) throw TooMuch();
+    }
+
+    int64_t taken = 0;
+
+private:
+    int64_t most_;
+};
+
+// At most `Patterns::most` rules.
+class RuleGroup {
+public:
+    RuleGroup(const RuleText* begin, const RuleText* end, Machine& machine);
+
+    bool has(int set) const;
+
+    // When the alphabet is built.
+    void finish();
+    // When there is too much in memory: what is worked out is worked out anew.
+    void forget();
+
+    // Adds the places in a sentence where a rule matches and nothing around it cancels it, in any order.
+    void search(const ReadLine& line, Steps& steps, std::vector<Place>& places);
+
+private:
+    struct Rule {
+        int16_t rule;
+        int16_t group;
+        int16_t set;
+        std::vector<int32_t> guards;
+        std::unique_ptr<Automaton> automaton;
+        int32_t end = 0;  // of the last match in this sentence
+        int32_t count = 0;
+    };
+    struct Guard {
+        Text pattern;
+        std::unique_ptr<Automaton> automaton;  // made when it is first asked
+    };
+
+    int32_t guard(const Text& pattern);
+    void search_mark(int32_t at, const Run* run, Before before);
+    void search_word(const Run* run, Before before);
+    void follow(Span done, int32_t front, const Run* run, Before before, Patterns candidates);
+    void try_at(int32_t at, Before before, const Patterns& candidates);
+    bool is_free(int number, int32_t at);
+    void take(int number, Span hit);
+    bool cancelled(const Rule& rule, Span hit);
+    void mark(Span hit);
+
+    Machine& machine_;
+    std::vector<Rule> rules_;
+    std::vector<Guard> guards_;
+    std::array<std::vector<Patterns>, befores> starts_;  // by what stands before and the first character's class
+    bool inside_ = false;                                // whether a match may begin within a word
+    Fronts fronts_;
+    // While a sentence is searched:
+    const ReadLine* line_ = nullptr;
+    Steps* steps_ = nullptr;
+    std::vector<Place>* places_ = nullptr;
+    Patterns begun_;  // the rules whose `end` and `count` are of this sentence
+    std::vector<uint8_t> marked_;
+};
+
+}  // namespace synthesis
