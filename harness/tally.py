@@ -12,6 +12,8 @@ from harness.records import CaseResult, CheckCounts, CheckSummary, Failure, Slic
 Kind = TypeVar("Kind")
 SLICES = ("brief", "informal")
 """Reported even when no case belongs to them; any other tag `slice:NAME` makes a slice too."""
+SLICE = "slice:"
+"""What such a tag begins with."""
 SHOWN_FAILURES = 5
 """Of each kind, kept for the terminal; the report has them all."""
 
@@ -78,8 +80,8 @@ class Tally:
         """Only replies that are fine by every label they have count: those are flagged wrongly."""
         fine = not is_negative(case.tags) and False not in case.expected.values()
         for tag in dict.fromkeys(case.tags):
-            if tag.startswith("slice:"):
-                counts = self.slices.setdefault(tag.removeprefix("slice:"), Counter())
+            if tag.startswith(SLICE):
+                counts = self.slices.setdefault(tag.removeprefix(SLICE), Counter())
                 if fine:
                     counts[not passed] += 1
 

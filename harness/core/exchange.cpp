@@ -2,6 +2,12 @@
 
 namespace synthesis {
 
+namespace {
+
+constexpr size_t large = 1 << 20;  // characters
+
+}  // namespace
+
 Exchange::Exchange(const Knowledge& knowledge, const Description& words)
     : knowledge(knowledge), vocabulary(words, memory) {}
 
@@ -18,6 +24,11 @@ bool Exchange::begin() {
 void Exchange::forget() {
     memory.forget();
     vocabulary.forget();
+}
+
+void Exchange::let_go() {
+    for (Folded* folded : {&user, &reply, &piece})
+        if (folded->original.capacity() > large) *folded = Folded();
 }
 
 void Exchange::find_lines(const Folded& folded, View view, std::vector<Sentence*>& lines) {
