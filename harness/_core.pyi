@@ -1,7 +1,7 @@
 from harness.records import Status
 
 Alike = tuple[tuple[str, ...], tuple[Status, ...], bool, int]
-"""Cases that came out alike: their checks, the statuses, whether they are meant to fail, how many they are."""
+"""Cases that came out alike: checks, statuses, whether they are meant to fail, how many they are."""
 LabelCount = tuple[str, bool | None, Status, int]
 """A check, a label for it and what it said, and how many cases have these."""
 SliceCount = tuple[str, int, int]

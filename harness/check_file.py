@@ -29,7 +29,7 @@ from harness.settings import CheckSettings
 from harness.similarity import similarity_name
 from harness.tally import SHOWN_FAILURES, Tally
 
-BLOCK = 1 << 18
+BLOCK = 1 << 17
 """Bytes that are read and checked at a time."""
 BATCH = 1000
 """Cases that checkers look at together."""

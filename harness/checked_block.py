@@ -27,7 +27,9 @@ class CheckedBlock:
 def quick_block(content: bytes, settings: CheckSettings, *, planted: bool) -> CheckedBlock | None:
     """The block by the compiled core; None where anything in it has to be looked at here."""
     core = core_of((), settings)
-    found = core and core.block(content, settings.similarity_threshold, SHOWN_FAILURES, planted)
+    if core is None:
+        return None
+    found = core.block(content, settings.similarity_threshold, SHOWN_FAILURES, planted)
     if found is None:
         return None
     results, failures, ids, (shown, alike, labels, slices, lost, missed) = found

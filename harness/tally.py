@@ -56,8 +56,10 @@ class Tally:
         """So many cases with these verdicts."""
         self.verdicts["failed" not in statuses.values(), expected_failure] += times
         for name, status in statuses.items():
-            self.statuses.setdefault(name, Counter())[status] += times
-            self.labels.setdefault(name, Counter())
+            if name not in self.statuses:
+                self.statuses[name] = Counter()
+                self.labels.setdefault(name, Counter())
+            self.statuses[name][status] += times
 
     def add_labels(self, case: "Labelled", names: Sequence[str], statuses: Sequence[Status]) -> None:
         """What else counts of a case that is counted: its labels, its slices, and whether it was to fail."""

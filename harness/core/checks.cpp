@@ -42,6 +42,11 @@ Checks::Checks(const Description& description)
     }
 }
 
+void Checks::let_go() {
+    exchange_.let_go();
+    for (Verdict* verdict : {&agency_.verdict, &reassurance_.verdict, &pivot_.verdict}) verdict->clear();
+}
+
 void Checks::begin() {
     if (!exchange_.begin()) throw TooMuch{};
 }

@@ -40,7 +40,7 @@ public:
     // After something went wrong in the middle.
     void forget() { exchange_.forget(); }
     // Gives back what an endless text needed.
-    void let_go() { exchange_.let_go(); }
+    void let_go();
 
 private:
     void begin(PyObject* user, PyObject* reply);

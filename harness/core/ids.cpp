@@ -23,7 +23,11 @@ size_t number_start(std::string_view id) {
     return start;
 }
 
-size_t slot_of(uint64_t key, size_t slots) { return (key * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1); }
+// Both the prefix, which is in the highest bits, and the number must tell.
+size_t slot_of(uint64_t key, size_t slots) {
+    key = (key ^ key >> 32) * 0x9e3779b97f4a7c15ull;
+    return (key >> 32) & (slots - 1);
+}
 
 }  // namespace
 

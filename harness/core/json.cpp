@@ -6,6 +6,8 @@
 #include <cmath>
 #include <new>
 
+#include "plain_bytes.hpp"
+
 namespace synthesis {
 
 namespace {
@@ -14,7 +16,6 @@ constexpr int32_t millionths = 1'000'000;
 constexpr size_t large = 1 << 20;  // what one endless text needs is not kept
 constexpr size_t most_expected = 8 << 20;
 constexpr size_t least = 1024;
-constexpr ptrdiff_t step = 8;  // characters looked at together
 
 constexpr std::array<bool, 128> plain = [] {
     std::array<bool, 128> table{};
@@ -22,14 +23,16 @@ constexpr std::array<bool, 128> plain = [] {
     return table;
 }();
 
-// Whether the next few are all written as they are.
-bool all_plain(const char32_t* at) {
-    uint32_t odd = 0;
-    for (ptrdiff_t number = 0; number < step; ++number) {
-        const char32_t c = at[number];
-        odd |= (c - 0x20 >= 0x60) | (c == '"') | (c == '\\');
+// Writes the next few, and says whether all of them are right as they are.
+bool write_plain(const char32_t* at, char* out) {
+    uint8_t few[plain_step];
+    char32_t all = 0;
+    for (ptrdiff_t number = 0; number < plain_step; ++number) {
+        all |= at[number];
+        few[number] = static_cast<uint8_t>(at[number]);
     }
-    return odd == 0;
+    std::memcpy(out, few, sizeof few);
+    return all < 128 && all_plain(few);
 }
 
 // What a control character, a quotation mark or a backslash is written as.
@@ -112,7 +115,7 @@ void Json::inside(View text) {
     const char32_t* at = text.data();
     const char32_t* const end = at + text.size();
     while (at != end) {
-        for (; end - at >= step && all_plain(at); at += step, out += step) std::copy_n(at, step, out);
+        for (; end - at >= plain_step && write_plain(at, out); at += plain_step) out += plain_step;
         if (at == end) break;
         const char32_t c = *at++;
         if (c < 128 && plain[c]) {

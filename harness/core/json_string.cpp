@@ -1,25 +1,18 @@
 #include "json_string.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include "plain_bytes.hpp"
 
 namespace synthesis {
 
 namespace {
 
 constexpr size_t most = INT32_MAX / 8;
-constexpr ptrdiff_t step = sizeof(uint64_t);
-
-constexpr uint64_t each(uint8_t byte) { return 0x0101010101010101ull * byte; }
-
-// Whether the next few bytes are ASCII that stands for itself.
-bool all_plain(const char* at) {
-    uint64_t bytes;
-    std::memcpy(&bytes, at, sizeof bytes);
-    const uint64_t backslashes = bytes ^ each('\\');
-    // Below nought only where one is too small, or next to such a one.
-    const uint64_t odd = ((bytes - each(0x20)) & ~bytes) | ((backslashes - each(1)) & ~backslashes) | bytes;
-    return (odd & each(0x80)) == 0;
+// Reads the next few bytes, and says whether all of them are ASCII that stands for itself.
+bool read_plain(const char* at, char32_t* out) {
+    uint8_t few[plain_step];
+    std::memcpy(few, at, sizeof few);
+    for (ptrdiff_t number = 0; number < plain_step; ++number) out[number] = few[number];
+    return all_plain(few);
 }
 
 class StringReader {
@@ -29,7 +22,7 @@ public:
     // Into room for as many characters as there are bytes; gives the end.
     char32_t* read(char32_t* out) {
         while (at_ != end_) {
-            for (; end_ - at_ >= step && all_plain(at_); at_ += step, out += step) std::copy_n(at_, step, out);
+            for (; end_ - at_ >= plain_step && read_plain(at_, out); at_ += plain_step) out += plain_step;
             if (at_ != end_) *out++ = character();
         }
         return out;
