@@ -51,7 +51,10 @@ def line(**change: object) -> bytes:
 
 letters = st.characters(codec="utf-8", exclude_characters="Σ")
 texts = st.sampled_from(REPLIES) | st.text(letters, min_size=1, max_size=40)
-tags = st.sampled_from(["slice:a", "slice:b", "slice:", "x-fail", "-fail", "negative_example", "é\n"]) | texts
+tags = (
+    st.sampled_from(["slice:a", "slice:b", "slice:", "x-fail", "-fail", "x-failed", "negative_example"])
+    | texts
+)
 labels = st.dictionaries(st.sampled_from(CHECKERS), st.booleans()).flatmap(
     lambda some: st.just(some) | st.just({**some, "topic_pivot": None})
 )
@@ -141,8 +144,24 @@ REFUSED = [
     line(user="\ud800"), line(notes="\udc00"), line(tags=["\ud800"]), line(tags=None), line(notes=None),
     line() + b"x", line() + line(), line()[:-1], line()[1:], line().replace(b", ", b",\n", 1),
     b"[]", b"null", b'"a"', b"{}", b"\xff", b"\xef\xbb\xbf" + line(), b"\x0b" + line(),
-    *(line().replace(b"My", bad) for bad in (b"\0", b"\t", b"\xc1\xbf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80")),
 ]  # fmt: skip
+BAD = [
+    *(bytes([control]) for control in range(0x20)), b"\\", b"\\x41", b"\\u12", b"\\u12g4", b"\\u004",
+    b"\\ud800", b"\\udc00", b"\\udc00\\udc00", b"\\ud800\\ud800", b"\\ud800 \\udc00", b"\\ud800\\n",
+    b"\x80", b"\xbf", b"\xc1\xbf", b"\xc3", b"\xc3(", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xed\xbf\xbf",
+    b"\xe2\x82", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xff",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("field", ["user", "notes", "tags"])
+def test_strings_that_are_not_right_are_refused(field: str) -> None:
+    """Far from the ends of the text, where eight bytes are looked at together, and at the end."""
+    for text in (b"one two three four@ five six seven", b"one two@"):
+        for bad in BAD:
+            value = text.decode()
+            content = line(**{field: [value] if field == "tags" else value}).replace(b"@", bad)
+            assert plainly(content).wrong, bad
+            assert quick_block(content, SETTINGS, planted=False) is None, bad
 
 
 @pytest.mark.parametrize("content", REFUSED)

@@ -42,7 +42,7 @@ private:
     }
 
     char32_t several_bytes(uint8_t first) {
-        if (first < 0xc2 || first > 0xf4) throw NotPlain{};
+        if (first < 0xc0 || first > 0xf7) throw NotPlain{};
         const int more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
         char32_t c = first & (0x3f >> more);
         for (int left = more; left > 0; --left) {
