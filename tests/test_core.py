@@ -85,7 +85,8 @@ def test_the_threshold_reaches_the_core(threshold: float) -> None:
     "text",
     [
         "", " ", "\n\n", "~~~", "'", "\x00", "İ", "k" * 40_000, "no. " * 9_000,
-        "You'll be fine.", "It will all be \"fine\" again.", "You'll be fine\\.", "You must wait in Łódź, Łukasz Ŵŵ.",
+        "You'll be fine.", "It will all be \"fine\" again.", "You'll be fine\\.",
+        "You must wait in Łódź, Łukasz Ŵŵ.",
     ],
 )  # fmt: skip
 def test_texts_at_the_edge_of_things(text: str) -> None:
