@@ -22,6 +22,9 @@ from harness.problems import from_validation, shown
 from harness.records import Case, is_negative
 
 READABLE = 160
+BOM = b"\xef\xbb\xbf"
+MAY_NOT_APPLY = "topic_pivot"
+"""The check that a label of null is for."""
 _Said = Annotated[str, msgspec.Meta(min_length=1)]
 
 
@@ -175,7 +178,7 @@ class CaseReader:
     def rows(self, content: bytes, first_line: int = 1) -> Iterator[CaseRow]:
         """The cases in whole lines of a file; blank ones are nothing."""
         if first_line == 1:
-            content = content.removeprefix(b"\xef\xbb\xbf")
+            content = content.removeprefix(BOM)
         for number, line in enumerate(content.split(b"\n"), first_line):
             if line and not line.isspace():
                 row = self._right(line) or self._explained(line, number)
@@ -201,7 +204,7 @@ class CaseReader:
 
     def _labels_fit(self, row: CaseRow) -> bool:
         return all(
-            name in self._known and (label is not None or name == "topic_pivot")
+            name in self._known and (label is not None or name == MAY_NOT_APPLY)
             for name, label in row.expected.items()
         )
 
@@ -248,8 +251,8 @@ class CaseReader:
                     f"use {', '.join(sorted(self._known))}",
                 )
         for name, label in case.expected.items():
-            if label is None and name in self._known and name != "topic_pivot":
-                fix = "use true or false; null is for topic_pivot alone"
+            if label is None and name in self._known and name != MAY_NOT_APPLY:
+                fix = f"use true or false; null is for {MAY_NOT_APPLY} alone"
                 self._add("a label of null", f"{spot}:/expected/{name}", fix)
 
     @staticmethod

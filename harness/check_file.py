@@ -5,7 +5,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -14,12 +14,14 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from harness.cases import CaseReader, CaseRow, all_problems, open_cases, row_schema
+from harness.cases import BOM, CaseReader, CaseRow, all_problems, open_cases, row_schema
 from harness.check import make_check_stamp, planted_misses, prepare_cases
+from harness.checked_block import CheckedBlock, quick_block
 from harness.checked_case import CheckedCase, plain_case, quick_case
 from harness.collector import without_collector
 from harness.engine import Engine
 from harness.errors import Problems, SynthesisError
+from harness.ids import new_ids
 from harness.quick import core_of
 from harness.records import CheckSummary, CheckTiming, Failure
 from harness.report import check_report_end, check_report_part, check_report_pieces, replace_report
@@ -27,7 +29,7 @@ from harness.settings import CheckSettings
 from harness.similarity import similarity_name
 from harness.tally import SHOWN_FAILURES, Tally
 
-BLOCK = 1 << 18
+BLOCK = 1 << 17
 """Bytes that are read and checked at a time."""
 BATCH = 1000
 """Cases that checkers look at together."""
@@ -50,18 +52,6 @@ class CheckOptions:
     planted: bool = False
 
 
-@dataclass
-class CheckedBlock:
-    """What came of one block: lines of the report, counts, and the ids, which no two cases may share."""
-
-    size: int
-    results: bytes = b""
-    failures: bytes = b""
-    tally: Tally = field(default_factory=Tally)
-    ids: list[str] = field(default_factory=list)
-    wrong: bool = False
-
-
 @dataclass(frozen=True)
 class CheckedFile:
     """What there is to show of a checked file; the report is written."""
@@ -74,13 +64,25 @@ class CheckedFile:
 @without_collector
 def check_block(options: CheckOptions, block: Block) -> CheckedBlock:
     """Check the cases of one block; a block with anything wrong in it is only marked."""
+    content = block.content.removeprefix(BOM) if block.first_line == 1 else block.content
+    done = None
+    if options.schema is None:
+        done = quick_block(content, options.settings, planted=options.planted)
+    if done is None:
+        done = _plain_block(options, block)
+    done.size = len(block.content)
+    return done
+
+
+def _plain_block(options: CheckOptions, block: Block) -> CheckedBlock:
+    """Line by line; what is wrong with one is told when the whole file has been read."""
     done = CheckedBlock(len(block.content))
     reader = CaseReader(options.where, row_schema(options.schema))
     rows = list(reader.rows(block.content, block.first_line))
-    done.ids = reader.ids
     if reader.problems:
         done.wrong = True
         return done
+    done.ids = "\n".join(reader.ids).encode()
     checked = check_rows(rows, options.settings)
     done.results = b",\n".join([case.result for case in checked])
     done.failures = b",\n".join([case.failure for case in checked if case.failure is not None])
@@ -152,7 +154,7 @@ class _Run:
         self._engine = engine
         self._progress = progress
         self._digest = hashlib.sha256()
-        self._ids = _Ids()
+        self._ids = new_ids()
         self.tally = Tally()
 
     def pieces(self) -> Iterator[bytes]:
@@ -194,25 +196,3 @@ class _Run:
             self._digest.update(content)
             yield Block(line, content)
             line += content.count(b"\n")
-
-
-class _Ids:
-    """Which ids were used: a page for every thousand that differ in their last three digits only.
-
-    A set of a million ids would be most of what a run keeps in memory.
-    """
-
-    def __init__(self) -> None:
-        self._pages: dict[str, int] = {}
-
-    def add(self, ids: list[str]) -> bool:
-        """Whether all of them are new."""
-        for identity in ids:
-            short = not identity[-3:].isdecimal()
-            page, number = (f"={identity}", "0") if short else (identity[:-3], identity[-3:])
-            bit = 1 << int(number)
-            used = self._pages.get(page, 0)
-            if used & bit:
-                return False
-            self._pages[page] = used | bit
-        return True

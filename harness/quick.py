@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from harness import disclosure, lexicon, matter, similarity
+from harness.cases import MAY_NOT_APPLY
 from harness.checkers import agency_language, topic_pivot, unverifiable_reassurance
 from harness.errors import SynthesisError
 from harness.lexicon import Lexicon
 from harness.matching import MOST_HITS, Rule
-from harness.records import CheckResult, Status, Turn
+from harness.records import NEGATIVE, NEGATIVE_ENDING, CheckResult, Status, Turn
 from harness.settings import CheckSettings
+from harness.tally import SLICE
 
 if TYPE_CHECKING:
     from harness._core import Core
@@ -94,6 +96,12 @@ def description(language: str) -> Section:
         "names": sorted(named),
         "checks": dict(CHECKS),
         "vocabulary": _vocabulary(reassurance, language),
+        "cases": {
+            "negative": NEGATIVE,
+            "negative_ending": NEGATIVE_ENDING,
+            "slice": SLICE,
+            "may_not_apply": MAY_NOT_APPLY,
+        },
         **sections,
     }
 

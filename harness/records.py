@@ -139,9 +139,13 @@ class Case(Record):
         return is_negative(self.tags)
 
 
+NEGATIVE = "negative_example"
+NEGATIVE_ENDING = "-fail"
+
+
 def is_negative(tags: Iterable[str]) -> bool:
     """Whether a case with these tags is meant to fail."""
-    return any(tag == "negative_example" or tag.endswith("-fail") for tag in tags)
+    return any(tag == NEGATIVE or tag.endswith(NEGATIVE_ENDING) for tag in tags)
 
 
 class CaseResult(Value, frozen=True, kw_only=True):

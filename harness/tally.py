@@ -12,6 +12,8 @@ from harness.records import CaseResult, CheckCounts, CheckSummary, Failure, Slic
 Kind = TypeVar("Kind")
 SLICES = ("brief", "informal")
 """Reported even when no case belongs to them; any other tag `slice:NAME` makes a slice too."""
+SLICE = "slice:"
+"""What such a tag begins with."""
 SHOWN_FAILURES = 5
 """Of each kind, kept for the terminal; the report has them all."""
 
@@ -54,8 +56,10 @@ class Tally:
         """So many cases with these verdicts."""
         self.verdicts["failed" not in statuses.values(), expected_failure] += times
         for name, status in statuses.items():
-            self.statuses.setdefault(name, Counter())[status] += times
-            self.labels.setdefault(name, Counter())
+            if name not in self.statuses:
+                self.statuses[name] = Counter()
+                self.labels.setdefault(name, Counter())
+            self.statuses[name][status] += times
 
     def add_labels(self, case: "Labelled", names: Sequence[str], statuses: Sequence[Status]) -> None:
         """What else counts of a case that is counted: its labels, its slices, and whether it was to fail."""
@@ -78,8 +82,8 @@ class Tally:
         """Only replies that are fine by every label they have count: those are flagged wrongly."""
         fine = not is_negative(case.tags) and False not in case.expected.values()
         for tag in dict.fromkeys(case.tags):
-            if tag.startswith("slice:"):
-                counts = self.slices.setdefault(tag.removeprefix("slice:"), Counter())
+            if tag.startswith(SLICE):
+                counts = self.slices.setdefault(tag.removeprefix(SLICE), Counter())
                 if fine:
                     counts[not passed] += 1
 

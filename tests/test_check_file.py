@@ -12,7 +12,7 @@ import pytest
 
 from harness import check_file, run_all_cases
 from harness.cases import load_cases
-from harness.check_file import CheckOptions, _Ids
+from harness.check_file import CheckOptions
 from harness.engine import open_engine
 from harness.errors import Problems, SynthesisError
 from harness.report import write_report
@@ -135,15 +135,6 @@ def test_an_id_used_twice_is_found_across_blocks_and_told_with_its_line(
         '302: CASE-301:/checks/0: unknown check "nope"',
     ]
     assert list(tmp_path.glob("*report.json*")) == []
-
-
-def test_ids_are_told_apart_however_they_end() -> None:
-    ids = _Ids()
-    assert ids.add(
-        ["A-1", "A-01", "A-001", "A-1000", "A-1001", "AA-1", "A-10", "A-100", "odd", "A-²", "A-000"]
-    )
-    for again in ("A-1", "A-001", "A-1000", "odd", "A-²", "A-000"):
-        assert not ids.add([again]), again
 
 
 def test_a_file_without_cases_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:

@@ -81,7 +81,14 @@ def test_the_threshold_reaches_the_core(threshold: float) -> None:
 
 
 @needs_core
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "~~~", "'", "\x00", "İ", "k" * 40_000, "no. " * 9_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", "\n\n", "~~~", "'", "\x00", "İ", "k" * 40_000, "no. " * 9_000,
+        "You'll be fine.", "It will all be \"fine\" again.", "You'll be fine\\.",
+        "You must wait in Łódź, Łukasz Ŵŵ.",
+    ],
+)  # fmt: skip
 def test_texts_at_the_edge_of_things(text: str) -> None:
     for turn in (Turn(user=text, assistant=text), Turn(user="I lost my job.", assistant=text)):
         assert quick_check(turn, CHECKERS, SETTINGS) == plain(turn)

@@ -6,10 +6,18 @@ namespace synthesis {
 
 namespace {
 
+struct Written {
+    Status status;
+    Owned result;
+    Owned condensed;
+};
+
 Owned bytes_of(const Json& json) {
     const std::string_view written = json.written();
     return Owned(PyBytes_FromStringAndSize(written.data(), static_cast<Py_ssize_t>(written.size())));
 }
+
+}  // namespace
 
 Owned word_for(Status status) {
     switch (status) {
@@ -19,14 +27,6 @@ Owned word_for(Status status) {
     }
 }
 
-struct Written {
-    Status status;
-    Owned result;
-    Owned condensed;
-};
-
-}  // namespace
-
 Checks::Checks(const Description& description)
     : knowledge_(description),
       exchange_(knowledge_, description.section("vocabulary")),
@@ -34,42 +34,57 @@ Checks::Checks(const Description& description)
       reassurance_(exchange_),
       pivot_(exchange_) {
     const Description names = description.section("checks");
-    names_[0] = names.text("agency");
-    names_[1] = names.text("reassurance");
-    names_[2] = names.text("pivot");
+    size_t number = 0;
+    for (const char* name : {"agency", "reassurance", "pivot"}) {
+        name_.clear();
+        name_.inside(names.text(name));
+        names_[number++] = name_.written();
+    }
 }
 
-bool Checks::begin(PyObject* user, PyObject* reply) {
+void Checks::let_go() {
+    exchange_.let_go();
+    for (Verdict* verdict : {&agency_.verdict, &reassurance_.verdict, &pivot_.verdict}) verdict->clear();
+}
+
+void Checks::begin() {
+    if (!exchange_.begin()) throw TooMuch{};
+}
+
+void Checks::begin(PyObject* user, PyObject* reply) {
+    let_go();
     read_text(user, exchange_.user.original);
     read_text(reply, exchange_.reply.original);
-    return exchange_.begin();
+    begin();
 }
 
-const Verdict& Checks::verdict_of(PyObject* name, double threshold) {
-    read_text(name, name_);
-    if (name_ == names_[0]) {
-        agency_.check();
-        return agency_.verdict;
+const Verdict& Checks::verdict_of(uint8_t check, double threshold) {
+    switch (check) {
+        case 0: agency_.check(); return agency_.verdict;
+        case 1: reassurance_.check(); return reassurance_.verdict;
+        default: pivot_.check(threshold); return pivot_.verdict;
     }
-    if (name_ == names_[1]) {
-        reassurance_.check();
-        return reassurance_.verdict;
+}
+
+uint8_t Checks::number_of(PyObject* name) {
+    read_text(name, read_);
+    name_.clear();
+    name_.inside(read_);
+    const auto found = std::find(names_.begin(), names_.end(), name_.written());
+    if (found == names_.end()) {
+        PyErr_SetObject(PyExc_ValueError, name);
+        throw PythonError{};
     }
-    if (name_ == names_[2]) {
-        pivot_.check(threshold);
-        return pivot_.verdict;
-    }
-    PyErr_SetObject(PyExc_ValueError, name);
-    throw PythonError{};
+    return static_cast<uint8_t>(found - names_.begin());
 }
 
 PyObject* Checks::check(PyObject* user, PyObject* reply, PyObject* names, double threshold) {
-    if (!begin(user, reply)) return nullptr;
+    begin(user, reply);
     const Py_ssize_t size = PyTuple_GET_SIZE(names);
     std::vector<Written> all;
     all.reserve(size);
     for (Py_ssize_t at = 0; at < size; ++at) {
-        const Verdict& verdict = verdict_of(PyTuple_GET_ITEM(names, at), threshold);
+        const Verdict& verdict = verdict_of(number_of(PyTuple_GET_ITEM(names, at)), threshold);
         all.push_back({verdict.status, bytes_of(verdict.result), bytes_of(verdict.condensed)});
     }
     // Only now, since a list may set off the garbage collector, and with it another check.
@@ -83,57 +98,30 @@ PyObject* Checks::check(PyObject* user, PyObject* reply, PyObject* names, double
 }
 
 PyObject* Checks::lines(PyObject* user, PyObject* reply, PyObject* names, double threshold, const Labels& labels) {
-    if (!begin(user, reply)) return nullptr;
-    read_text(labels.identity, identity_);
-    statuses_.clear();
-    for (Json* json : {&results_, &failed_, &evidence_}) json->clear();
+    begin(user, reply);
+    read_text(labels.identity, read_);
+    identity_.clear();
+    identity_.inside(read_);
+    case_.id = identity_.written();
+    case_.expected_failure = labels.expected_failure;
+    case_.judgements.clear();
+    std::vector<Status> statuses;
     for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(names); ++at) {
-        add(verdict_of(PyTuple_GET_ITEM(names, at), threshold));
+        const uint8_t check = number_of(PyTuple_GET_ITEM(names, at));
+        case_.judgements.push_back({names_[check], &verdict_of(check, threshold)});
+        statuses.push_back(case_.judgements.back().verdict->status);
     }
-    const bool failed = std::find(statuses_.begin(), statuses_.end(), Status::failed) != statuses_.end();
     line_.clear();
-    line_.raw("{\"id\":");
-    line_.text(identity_);
-    line_.raw(",\"pass\":");
-    line_.truth(!failed);
-    line_.raw(",\"expected_failure\":");
-    line_.truth(labels.expected_failure);
-    line_.raw(",\"checks\":{");
-    line_.raw(results_.written());
-    line_.raw("}");
+    case_.write_result(line_);
     line_.raw(labels.rest);
     Owned result = bytes_of(line_);
     line_.clear();
-    line_.raw("{\"id\":");
-    line_.text(identity_);
-    line_.raw(",\"failed\":[");
-    line_.raw(failed_.written());
-    line_.raw("],\"evidence\":{");
-    line_.raw(evidence_.written());
-    line_.raw("},\"expected_failure\":");
-    line_.truth(labels.expected_failure);
-    line_.raw("}");
-    Owned failure = failed ? bytes_of(line_) : Owned(Py_NewRef(Py_None));
-    const std::vector<Status> statuses(statuses_);  // what is made next may set off another check
+    if (case_.failed()) case_.write_failure(line_);
+    Owned failure = case_.failed() ? bytes_of(line_) : Owned(Py_NewRef(Py_None));
+    // What is made next may set off another check.
     Owned words(PyTuple_New(static_cast<Py_ssize_t>(statuses.size())));
     for (size_t at = 0; at < statuses.size(); ++at) PyTuple_SET_ITEM(words.get(), at, word_for(statuses[at]).release());
     return PyTuple_Pack(3, words.get(), result.get(), failure.get());
-}
-
-// One more check to the parts of both lines; `name_` is its name.
-void Checks::add(const Verdict& verdict) {
-    if (!statuses_.empty()) results_.raw(",");
-    statuses_.push_back(verdict.status);
-    results_.text(name_);
-    results_.raw(":");
-    results_.raw(verdict.result.written());
-    if (verdict.status != Status::failed) return;
-    if (!failed_.written().empty()) failed_.raw(",");
-    failed_.text(name_);
-    const std::string_view told = verdict.condensed.written();
-    if (told.size() <= 2) return;
-    if (!evidence_.written().empty()) evidence_.raw(",");
-    evidence_.raw(told.substr(1, told.size() - 2));
 }
 
 }  // namespace synthesis

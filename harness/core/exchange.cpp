@@ -2,6 +2,18 @@
 
 namespace synthesis {
 
+namespace {
+
+constexpr size_t large = 1 << 20;  // characters
+constexpr size_t many = 1 << 14;   // sentences and such
+
+template <class Item>
+void let_go_of(std::vector<Item>& items) {
+    if (items.capacity() > many) std::vector<Item>().swap(items);
+}
+
+}  // namespace
+
 Exchange::Exchange(Knowledge& knowledge, const Description& words)
     : knowledge(knowledge), vocabulary(words, memory), known_(knowledge) {}
 
@@ -21,6 +33,20 @@ bool Exchange::begin() {
 void Exchange::forget() {
     memory.forget();
     vocabulary.forget();
+}
+
+void Exchange::let_go() {
+    for (Folded* folded : {&user, &reply, &piece}) {
+        if (folded->original.capacity() <= large) continue;
+        Folded small;
+        std::swap(*folded, small);  // a string that an empty one is assigned to keeps its memory
+    }
+    for (auto* lines : {&user_lines_, &reply_lines_, &own_lines_}) let_go_of(*lines);
+    let_go_of(disclosed_);
+    let_go_of(reach_);
+    let_go_of(told_);
+    let_go_of(ties_);
+    for (Reading* reading : {&user_reading_, &reply_reading_, &own_reading_}) reading->begin(0);
 }
 
 void Exchange::find_lines(const Folded& folded, View view, std::vector<Sentence*>& lines) {

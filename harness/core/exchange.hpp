@@ -36,6 +36,8 @@ public:
     bool begin();
     // After something went wrong in the middle.
     void forget();
+    // Before texts are read: gives back what endless ones needed.
+    void let_go();
 
     const std::vector<Hit>& disclosed();
     const std::vector<Tie>& ties();

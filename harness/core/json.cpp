@@ -4,6 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <new>
+
+#include "plain_bytes.hpp"
 
 namespace synthesis {
 
@@ -11,12 +14,26 @@ namespace {
 
 constexpr int32_t millionths = 1'000'000;
 constexpr size_t large = 1 << 20;  // what one endless text needs is not kept
+constexpr size_t most_expected = 8 << 20;
+constexpr size_t least = 1024;
 
 constexpr std::array<bool, 128> plain = [] {
     std::array<bool, 128> table{};
     for (int c = 0x20; c < 128; ++c) table[c] = c != '"' && c != '\\';
     return table;
 }();
+
+// Writes the next few, and says whether all of them are right as they are.
+bool write_plain(const char32_t* at, char* out) {
+    uint8_t few[plain_step];
+    char32_t all = 0;
+    for (ptrdiff_t number = 0; number < plain_step; ++number) {
+        all |= at[number];
+        few[number] = static_cast<uint8_t>(at[number]);
+    }
+    std::memcpy(out, few, sizeof few);
+    return all < 128 && all_plain(few);
+}
 
 // What a control character, a quotation mark or a backslash is written as.
 char* escape(char32_t c, char* out) {
@@ -57,24 +74,50 @@ char* encode(char32_t c, char* out) {
 
 void Json::clear() {
     size_ = 0;
-    if (capacity_ <= large) return;
-    buffer_.reset();
-    capacity_ = 0;
+    if (capacity_ > large) resize(0);
+}
+
+Owned Json::take() {
+    resize(size_);
+    taken_ = std::min(size_, most_expected);
+    Owned taken(bytes_ != nullptr ? bytes_ : PyBytes_FromStringAndSize(nullptr, 0));
+    bytes_ = nullptr;
+    data_ = nullptr;
+    size_ = capacity_ = 0;
+    return taken;
 }
 
 void Json::grow(size_t bytes) {
-    const size_t larger = std::max<size_t>(1024, size_ + bytes + (size_ + bytes) / 2);
-    std::unique_ptr<char[]> grown(new char[larger]);
-    if (size_) std::memcpy(grown.get(), buffer_.get(), size_);
-    buffer_ = std::move(grown);
-    capacity_ = larger;
+    const size_t needed = size_ + bytes;
+    resize(std::max({least, needed + needed / 2, taken_ + taken_ / 8}));
+}
+
+void Json::resize(size_t capacity) {
+    if (capacity == 0) {
+        Py_CLEAR(bytes_);
+    } else if (bytes_ == nullptr) {
+        bytes_ = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(capacity));
+    } else {
+        _PyBytes_Resize(&bytes_, static_cast<Py_ssize_t>(capacity));
+    }
+    data_ = bytes_ != nullptr ? PyBytes_AS_STRING(bytes_) : nullptr;
+    capacity_ = bytes_ != nullptr ? capacity : 0;
+    size_ = std::min(size_, capacity_);
+    if (capacity_ == capacity) return;
+    PyErr_Clear();
+    throw std::bad_alloc();
 }
 
 void Json::inside(View text) {
     constexpr size_t longest = 6;
     char* const begin = room(longest * text.size());
     char* out = begin;
-    for (const char32_t c : text) {
+    const char32_t* at = text.data();
+    const char32_t* const end = at + text.size();
+    while (at != end) {
+        for (; end - at >= plain_step && write_plain(at, out); at += plain_step) out += plain_step;
+        if (at == end) break;
+        const char32_t c = *at++;
         if (c < 128 && plain[c]) {
             *out++ = static_cast<char>(c);
         } else {

@@ -1,17 +1,23 @@
-// JSON as msgspec writes it, into memory that is used again.
+// JSON as msgspec writes it, into memory that is used again or handed over as Python's bytes.
 #pragma once
 
 #include <cstring>
-#include <memory>
 
-#include "text.hpp"
+#include "description.hpp"
 
 namespace synthesis {
 
 class Json {
 public:
+    Json() = default;
+    Json(const Json&) = delete;
+    Json& operator=(const Json&) = delete;
+    ~Json() { Py_XDECREF(bytes_); }
+
     void clear();
-    std::string_view written() const { return {buffer_.get(), size_}; }
+    std::string_view written() const { return {data_, size_}; }
+    // What was written, without copying it; nothing is left here.
+    Owned take();
 
     // As it is.
     void raw(std::string_view bytes) {
@@ -33,13 +39,16 @@ public:
 private:
     char* room(size_t bytes) {
         if (capacity_ - size_ < bytes) grow(bytes);
-        return buffer_.get() + size_;
+        return data_ + size_;
     }
     void grow(size_t bytes);
+    void resize(size_t capacity);
 
-    std::unique_ptr<char[]> buffer_;
+    PyObject* bytes_ = nullptr;
+    char* data_ = nullptr;
     size_t size_ = 0;
     size_t capacity_ = 0;
+    size_t taken_ = 0;  // the size of what was last taken: the next is likely as large
 };
 
 }  // namespace synthesis

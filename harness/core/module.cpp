@@ -1,32 +1,23 @@
 // The extension module `harness._core`: the three checks, as one object per language.
-#include <new>
-
-#include "checks.hpp"
+#include "block.hpp"
+#include "guarded.hpp"
+#include "ids_type.hpp"
 
 namespace synthesis {
 
 namespace {
 
-struct Core {
-    PyObject_HEAD
-    Checks* checks;
+struct Language {
+    explicit Language(const Description& from) : checks(from), blocks(checks, from.section("cases")) {}
+
+    Checks checks;
+    BlockCheck blocks;
 };
 
-// Runs something that may throw, and leaves it to Python to raise.
-template <class Work>
-PyObject* guarded(Work work) {
-    try {
-        return work();
-    } catch (const PythonError&) {
-    } catch (const Unsupported& error) {
-        PyErr_SetString(PyExc_ValueError, error.what());
-    } catch (const std::bad_alloc&) {
-        PyErr_NoMemory();
-    } catch (const std::exception& error) {
-        PyErr_SetString(PyExc_RuntimeError, error.what());
-    }
-    return nullptr;
-}
+struct Core {
+    PyObject_HEAD
+    Language* language;
+};
 
 PyObject* new_core(PyTypeObject* type, PyObject* arguments, PyObject* named) {
     static const char* keywords[] = {"description", nullptr};
@@ -35,15 +26,15 @@ PyObject* new_core(PyTypeObject* type, PyObject* arguments, PyObject* named) {
                                      &description))
         return nullptr;
     return guarded([&] {
-        auto checks = std::make_unique<Checks>(Description(description));
+        auto language = std::make_unique<Language>(Description(description));
         Owned core(type->tp_alloc(type, 0));
-        reinterpret_cast<Core*>(core.get())->checks = checks.release();
+        reinterpret_cast<Core*>(core.get())->language = language.release();
         return core.release();
     });
 }
 
 void delete_core(PyObject* self) {
-    delete reinterpret_cast<Core*>(self)->checks;
+    delete reinterpret_cast<Core*>(self)->language;
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
     Py_DECREF(type);
@@ -51,15 +42,17 @@ void delete_core(PyObject* self) {
 
 // None where only Python can do it.
 template <class Work>
-PyObject* with_checks(PyObject* self, Work work) {
+PyObject* with_language(PyObject* self, Work work) {
     PyObject* found = guarded([&]() -> PyObject* {
-        Checks& checks = *reinterpret_cast<Core*>(self)->checks;
+        Language& language = *reinterpret_cast<Core*>(self)->language;
         try {
-            return work(checks);
+            return work(language);
         } catch (const TooMuch&) {
             return nullptr;
+        } catch (const NotPlain&) {
+            return nullptr;
         } catch (const std::bad_alloc&) {
-            checks.forget();
+            language.checks.forget();
             throw;
         }
     });
@@ -82,8 +75,8 @@ PyObject* check(PyObject* self, PyObject* const* arguments, Py_ssize_t size) {
     double threshold;
     if (size != 4) return PyErr_SetString(PyExc_TypeError, usage), nullptr;
     if (!are_right(arguments, threshold, usage)) return nullptr;
-    return with_checks(self, [&](Checks& checks) {
-        return checks.check(arguments[0], arguments[1], arguments[2], threshold);
+    return with_language(self, [&](Language& language) {
+        return language.checks.check(arguments[0], arguments[1], arguments[2], threshold);
     });
 }
 
@@ -95,8 +88,21 @@ PyObject* lines(PyObject* self, PyObject* const* arguments, Py_ssize_t size) {
     if (!are_right(arguments, threshold, usage)) return nullptr;
     const std::string_view rest(PyBytes_AS_STRING(arguments[6]), PyBytes_GET_SIZE(arguments[6]));
     const Labels labels{arguments[4], arguments[5] == Py_True, rest};
-    return with_checks(self, [&](Checks& checks) {
-        return checks.lines(arguments[0], arguments[1], arguments[2], threshold, labels);
+    return with_language(self, [&](Language& language) {
+        return language.checks.lines(arguments[0], arguments[1], arguments[2], threshold, labels);
+    });
+}
+
+PyObject* block(PyObject* self, PyObject* const* arguments, Py_ssize_t size) {
+    constexpr const char* usage = "block(content, threshold, shown, planted): content must be bytes";
+    if (size != 4 || !PyBytes_Check(arguments[0])) return PyErr_SetString(PyExc_TypeError, usage), nullptr;
+    const double threshold = PyFloat_AsDouble(arguments[1]);
+    if (threshold == -1.0 && PyErr_Occurred()) return nullptr;
+    const size_t shown = PyLong_AsSize_t(arguments[2]);
+    if (shown == static_cast<size_t>(-1) && PyErr_Occurred()) return nullptr;
+    const std::string_view content(PyBytes_AS_STRING(arguments[0]), PyBytes_GET_SIZE(arguments[0]));
+    return with_language(self, [&](Language& language) {
+        return language.blocks.check(content, {threshold, shown, arguments[3] == Py_True});
     });
 }
 
@@ -108,11 +114,16 @@ PyDoc_STRVAR(lines_text,
              "lines(user, assistant, names, threshold, id, expected_failure, rest)\n--\n\n"
              "The statuses, and the lines of a report for a case: its result, which ends with `rest`, and its "
              "failure or None. None where only Python can do it.");
+PyDoc_STRVAR(block_text,
+             "block(content, threshold, shown, planted)\n--\n\n"
+             "Whole lines of a case file: the lines of results, those of failures, the ids, and what is counted of "
+             "them. None where Python has to look at them.");
 PyDoc_STRVAR(core_text, "Core(description)\n--\n\nThe checks in one language.");
 
 PyMethodDef methods[] = {
     {"check", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(check)), METH_FASTCALL, check_text},
     {"lines", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(lines)), METH_FASTCALL, lines_text},
+    {"block", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(block)), METH_FASTCALL, block_text},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -128,12 +139,16 @@ PyType_Spec type = {
     "harness._core.Core", sizeof(Core), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots,
 };
 
-int execute(PyObject* module) {
-    PyObject* made = PyType_FromSpec(&type);
-    if (made == nullptr) return -1;
-    const int failed = PyModule_AddObjectRef(module, "Core", made);
+bool has_type(PyObject* module, const char* name, PyType_Spec& spec) {
+    PyObject* made = PyType_FromSpec(&spec);
+    if (made == nullptr) return false;
+    const int failed = PyModule_AddObjectRef(module, name, made);
     Py_DECREF(made);
-    return failed;
+    return failed == 0;
+}
+
+int execute(PyObject* module) {
+    return has_type(module, "Core", type) && has_type(module, "Ids", ids_type) ? 0 : -1;
 }
 
 PyModuleDef_Slot module_slots[] = {

@@ -1,5 +1,7 @@
 #include "verdict.hpp"
 
+#include <algorithm>
+
 namespace synthesis {
 
 namespace {
@@ -10,6 +12,9 @@ constexpr std::string_view openings[] = {
     "{\"status\":\"not_applicable\",\"pass\":true,\"reason\":\"",
 };
 
+// In quotation marks such as these: '…'. Most texts have nothing else in them.
+bool is_shown_as_it_is(char32_t c) { return c >= ' ' && c <= '~' && c != '\'' && c != '\\'; }
+
 constexpr std::string_view user_side = ",\"side\":\"user\"}";
 constexpr std::string_view assistant_side = ",\"side\":\"assistant\"}";
 
@@ -17,9 +22,13 @@ constexpr std::string_view assistant_side = ",\"side\":\"assistant\"}";
 
 void Verdict::begin(Status decided) {
     status = decided;
+    clear();
+    result.raw(openings[static_cast<int>(decided)]);
+}
+
+void Verdict::clear() {
     result.clear();
     condensed.clear();
-    result.raw(openings[static_cast<int>(decided)]);
 }
 
 void Verdict::write(const Hit& hit) {
@@ -95,6 +104,11 @@ void Verdict::text_per_rule(const char* name, const std::vector<Hit>& hits) {
 }
 
 void Verdict::quoted(View text) {
+    if (std::all_of(text.begin(), text.end(), is_shown_as_it_is)) {
+        result.raw("'");
+        result.inside(text);
+        return result.raw("'");
+    }
     const auto size = static_cast<Py_ssize_t>(text.size());
     Owned string(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), size));
     Owned shown(PyObject_Repr(string.get()));

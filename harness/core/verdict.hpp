@@ -17,6 +17,7 @@ public:
     Json condensed;  // empty unless it failed
 
     void begin(Status decided);
+    void clear();
     // `"spans":[...]`, with a comma before it.
     void spans(const std::vector<Hit>& hits);
     // The matched texts, each once, in the order they first appear.
