@@ -1,50 +1,53 @@
-"""A worker of the engine `processes`: does what comes through its socket, in order, until that closes.
+"""A worker of the engine `processes`: does what its socket tells of, in order, until that closes.
 
 It ends with its parent, however that ends: the socket closes with it.
 """
 
 import os
-import pickle
 import signal
+import struct
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from types import FrameType
+from typing import cast
 
-from harness.outcome import outcome_of
+from harness.engine_memory import EngineMemory
+from harness.outcome import keep_outcome
 
 READY = b""
 GRACE = 5
 """Seconds for what runs to stop by itself."""
-NUMBER = 8
-"""Bytes at the beginning of a message that say which task it is about."""
+MESSAGE = struct.Struct("!QQ")
+"""The number of a task, and how many bytes of memory it takes, or what came of it."""
 
 
-def serve(descriptor: int) -> None:
+def serve(descriptor: int, memory: int, room: int) -> None:
     """For as long as there is a parent.
 
-    Threads receive and send, so that neither side waits for the other to be done with something large. Told
-    to end (SIGTERM) an idle worker just ends: Python may hear a signal too late when it is about to wait.
+    Told to end (SIGTERM) an idle worker just ends: Python may hear a signal too late when it is about to
+    wait.
     """
     signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN, which programs started here would inherit
-    os.set_inheritable(descriptor, False)  # nor may they keep the socket open
-    pipe = Connection(descriptor)
+    for inherited in (descriptor, memory):
+        os.set_inheritable(inherited, False)  # nor may they keep the socket open
+    pipe, shared = Connection(descriptor), EngineMemory(room, memory)
     tasks: SimpleQueue[bytes] = SimpleQueue()
-    outcomes: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
-    threading.Thread(target=_send, args=(pipe, outcomes), daemon=True).start()
-    outcomes.put(READY)
+    _send(pipe, READY)
     while True:
-        message = tasks.get()
+        number, size = MESSAGE.unpack(tasks.get())
         with suppress(KeyboardInterrupt):
             signal.signal(signal.SIGTERM, _stop)
-            outcome = outcome_of(_do, message[NUMBER:])
+            size = keep_outcome(partial(_do, shared, number), size, partial(shared.put, number))
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             sys.stdout.flush()
-            outcomes.put(message[:NUMBER] + outcome)
+            _send(pipe, MESSAGE.pack(number, size))
             continue
         os._exit(0)
 
@@ -56,8 +59,8 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _do(message: bytes) -> object:
-    work, task = pickle.loads(message)  # noqa: S301 - from our own parent
+def _do(shared: EngineMemory, number: int, size: int) -> object:
+    work, task = cast("tuple[Callable[[object], object], object]", shared.get(number, size))
     return work(task)
 
 
@@ -70,7 +73,6 @@ def _receive(pipe: Connection, tasks: "SimpleQueue[bytes]") -> None:
     os._exit(1)
 
 
-def _send(pipe: Connection, outcomes: "SimpleQueue[bytes]") -> None:
+def _send(pipe: Connection, message: bytes) -> None:
     with suppress(OSError):
-        while True:
-            pipe.send_bytes(outcomes.get())
+        pipe.send_bytes(message)

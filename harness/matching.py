@@ -35,6 +35,8 @@ REMEMBERED = 1 << 13
 MUCH = 20_000
 """Characters of new sentences from which on every pattern is compiled for their sake alone."""
 
+_WIDER = ("[^", r"\W", r"\D", r"\s")
+"""What can stand for a line break without naming it; few patterns have any of it."""
 _WIDE = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]", re.S)
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.S)
 
@@ -90,7 +92,7 @@ class Rule:
 @lru_cache(maxsize=1024)
 def confined(pattern: str) -> str:
     """The pattern with no line break in what it matches by naming what it does not."""
-    return _WIDE.sub(_without_break, pattern)
+    return _WIDE.sub(_without_break, pattern) if any(part in pattern for part in _WIDER) else pattern
 
 
 def _without_break(match: "re.Match[str]") -> str:

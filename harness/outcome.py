@@ -1,45 +1,51 @@
-"""What came of a task, as bytes that go from one process to another: its result, or what it raised."""
+"""What came of a task, in a form that goes from one process to another: its result, or what it raised."""
 
 import pickle
 import traceback
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from harness.errors import SynthesisError, words_of
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+Kept = TypeVar("Kept")
 
 
 class Elsewhere(Exception):  # noqa: N818 - it says where the cause lies
     """The traceback of another process, as the cause of what it raised."""
 
 
-def outcome_of(work: Callable[[Task], Result], task: Task) -> bytes:
-    """Do it; what it raises, or a result that cannot be pickled, is an outcome as well.
+class Outcome(NamedTuple):
+    """Its result, or what it raised and the traceback of that."""
 
-    KeyboardInterrupt is how a worker is told to end.
+    result: object
+    error: BaseException | None = None
+    trace: str = ""
+
+    def taken(self) -> object:
+        """The result, or raises what the task raised."""
+        if self.error is not None:
+            raise self.error from Elsewhere(self.trace)
+        return self.result
+
+
+def keep_outcome(work: Callable[[Task], Result], task: Task, keep: Callable[[Outcome], Kept]) -> Kept:
+    """Do it and keep what came of it; what it raises, or a result that cannot be pickled, is kept as well.
+
+    `keep` pickles. KeyboardInterrupt is how a worker is told to end.
     """
     try:
-        return pickle.dumps((work(task), None, ""))
+        return keep(Outcome(work(task)))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - carried over as it is and raised there
-        return raised(error)
+        return keep(raised(error))
 
 
-def raised(error: BaseException) -> bytes:
+def raised(error: BaseException) -> Outcome:
     """The outcome of a task that raised this; where it cannot be carried over, its words are."""
     trace = "".join(traceback.format_exception(error))
     try:
-        outcome = pickle.dumps((None, error, trace))
-        pickle.loads(outcome)  # noqa: S301 - just made
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - just made
     except Exception:  # noqa: BLE001 - a stranger's exception may raise anything here
-        outcome = pickle.dumps((None, SynthesisError(f"{type(error).__name__}: {words_of(error)}"), trace))
-    return outcome
-
-
-def taken(outcome: bytes) -> object:
-    """The result, or raises what the task raised."""
-    result, error, trace = pickle.loads(outcome)  # noqa: S301 - from our own worker
-    if error is not None:
-        raise error from Elsewhere(trace)
-    return result
+        return Outcome(None, SynthesisError(f"{type(error).__name__}: {words_of(error)}"), trace)
+    return Outcome(None, error, trace)

@@ -87,6 +87,24 @@ def slow_once(place: tuple[Path, int]) -> int:
     return number
 
 
+class _SlowToWrite:
+    """Takes longer than a test to be written down, the first time in this folder; says its process before."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __reduce__(self) -> tuple[object, ...]:
+        slow_once((self._folder, 4))
+        return str, ("written",)
+
+
+def slowly_written(place: tuple[Path, int]) -> list[object]:
+    """Task 4 is done at once; its result is large, and takes long to be written."""
+    folder, number = place
+    large = bytes([number]) * 2_000_000
+    return [large, _SlowToWrite(folder), large] if number == 4 else [large]
+
+
 def deadly(number: int) -> int:
     """Task 7 kills whoever does it."""
     if number == 7:

@@ -21,6 +21,7 @@ from engine_tasks import (
     payload,
     process,
     slow_once,
+    slowly_written,
     square,
     until,
 )
@@ -67,8 +68,17 @@ def test_workers_are_killed_again_and_again_between_tasks() -> None:
     assert len(set(given)) >= 10
 
 
-def test_a_worker_killed_while_it_sends_a_large_result_holds_nobody_up() -> None:
-    """Its result is larger than the socket takes at once and nobody reads while it is killed."""
+@pytest.mark.parametrize("workers", [1, 2])
+def test_half_of_a_large_result_is_as_good_as_none(workers: int, tmp_path: Path) -> None:
+    """Killed in the middle of writing it; what the worker had left to do lies beside it."""
+    with open_engine(f"processes:{workers}") as engine, killed_when_there(tmp_path / "victim"):
+        results = list(engine.map(slowly_written, [(tmp_path, number) for number in range(20)]))
+    large = [bytes([number]) * 2_000_000 for number in range(20)]
+    assert results == [[one, "written", one] if one[0] == 4 else [one] for one in large]
+    assert (tmp_path / "attempts").read_text() == "4\n4\n"
+
+
+def test_a_worker_killed_with_a_large_result_that_nobody_has_read_holds_nobody_up() -> None:
     sizes = [1, 20_000_000, 20_000_000, 5, 6, 7]
     with open_engine("processes:2") as engine:
         workers = set(engine.map(process, range(100)))
@@ -155,6 +165,20 @@ def test_nobody_outlives_a_parent_that_is_killed(text: str, tmp_path: Path) -> N
             for pid in filter(alive, programs):
                 os.kill(pid, signal.SIGKILL)
         until(lambda: not any(map(alive, family)))
+
+
+def test_nothing_is_left_of_a_parent_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    shared = set(Path("/dev/shm").iterdir())
+    with _driver("processes:2", tmp_path) as parent:
+        until(lambda: len(list(tmp_path.glob("*.busy"))) == 2)
+        family = children(parent.pid)
+        parent.kill()
+        parent.wait(PATIENCE)
+        until(lambda: not any(map(alive, family)))
+    assert list(temporary.iterdir()) == []
+    assert set(Path("/dev/shm").iterdir()) <= shared
 
 
 @pytest.mark.parametrize("text", ["processes:2", "dask"])

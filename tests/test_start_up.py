@@ -28,3 +28,8 @@ def test_check_loads_nothing_of_what_a_run_needs(tmp_path: Path) -> None:
     code = f"from harness.cli import main; assert main({arguments}) == 0"
     needless = ("asyncio", "ssl", "jsonschema", "harness.dimension", "harness.scenario", "harness.transcript")
     assert loaded(code, *needless, "harness.check_file") == ["harness.check_file"]
+
+
+def test_only_the_command_that_is_named_is_made_ready() -> None:
+    code = "from harness.cli import main; assert main(['check', '--help']) == 0"
+    assert loaded(code, "harness.cli.check", "harness.cli.eval") == ["harness.cli.check"]

@@ -1,10 +1,12 @@
 """The command line: one file per command, the file name is the command's name.
 
-Nothing heavy is imported here or at the top of a command's file: `--help` must stay quick.
+Nothing heavy is imported here or at the top of a command's file: `--help` must stay quick. A command that is
+named is the only one that is made ready.
 """
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Sequence
 from typing import Annotated, cast
 
@@ -55,13 +57,14 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _invoke(argv: Sequence[str] | None) -> int:
-    code = int(_app()(args=argv, standalone_mode=False, prog_name="synthesis") or 0)
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    code = int(_app(arguments)(args=arguments, standalone_mode=False, prog_name="synthesis") or 0)
     if code == _INTERRUPTED:
         raise KeyboardInterrupt
     return code
 
 
-def _app() -> typer.Typer:
+def _app(arguments: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         add_completion=False,
         rich_markup_mode=None,
@@ -70,9 +73,9 @@ def _app() -> typer.Typer:
         help="Measure how an assistant treats the people who talk to it.",
     )
     app.callback()(_global_options)
-    for info in pkgutil.iter_modules(__path__):
-        command = importlib.import_module(f"{__name__}.{info.name}")
-        app.command(info.name.replace("_", "-"))(command.run)
+    modules = {info.name.replace("_", "-"): info.name for info in pkgutil.iter_modules(__path__)}
+    for name in modules.keys() & arguments[:1] or modules:
+        app.command(name)(importlib.import_module(f"{__name__}.{modules[name]}").run)
     return app
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import pickle
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +16,7 @@ from harness.console import one_line
 from harness.cores import usable_cores
 from harness.engine import Engine, Result, Task
 from harness.errors import SynthesisError, words_of
-from harness.outcome import outcome_of, raised, taken
+from harness.outcome import Outcome, keep_outcome, raised
 from harness.problems import shown
 from harness.version import VERSION
 
@@ -77,7 +78,7 @@ class Dask(Engine):
                         self._settle(other)
                     outcome = self._alone(number, self._submit(work, task))
                 del future
-                yield cast("Result", taken(outcome))
+                yield cast("Result", Outcome.taken(pickle.loads(outcome)))  # noqa: S301 - from our own worker
         finally:
             if submitted and self._client is not None:
                 self._client.cancel([future for _, _, future in submitted])
@@ -150,13 +151,12 @@ class Dask(Engine):
         try:
             return self._outcome(future)
         except self._killed as error:
-            return raised(
-                SynthesisError(
-                    f"task {number} ended {error.allowed_failures + 1} workers, alone",
-                    where=self._where,
-                    fix="look at its input; if memory ran out, use larger workers or smaller tasks",
-                )
+            guilty = SynthesisError(
+                f"task {number} ended {error.allowed_failures + 1} workers, alone",
+                where=self._where,
+                fix="look at its input; if memory ran out, use larger workers or smaller tasks",
             )
+            return pickle.dumps(raised(guilty))
 
 
 def worker_version() -> str:
@@ -169,8 +169,8 @@ def worker_outcome(version: str, work: Callable[[Task], Result], task: Task) -> 
     try:
         _refuse_other(VERSION, version, "--engine dask")
     except SynthesisError as error:
-        return raised(error)
-    return outcome_of(work, task)
+        return pickle.dumps(raised(error))
+    return keep_outcome(work, task, pickle.dumps)
 
 
 def _refuse_other(theirs: str, ours: str, where: str) -> None:

@@ -1,7 +1,6 @@
 """In several processes of this machine; a worker that is killed is replaced and its tasks are done again."""
 
 import heapq
-import pickle
 import socket
 import subprocess
 import sys
@@ -12,9 +11,10 @@ from typing import Generic, cast
 
 from harness.cores import usable_cores
 from harness.engine import Engine, Result, Task
-from harness.engine_worker import GRACE, NUMBER, READY
+from harness.engine_memory import EngineMemory
+from harness.engine_worker import GRACE, MESSAGE, READY
 from harness.errors import SynthesisError
-from harness.outcome import raised, taken
+from harness.outcome import Outcome, raised
 from harness.problems import shown
 
 MOST_WORKERS = 1024
@@ -38,6 +38,7 @@ class Processes(Engine):
 
     def __init__(self, argument: str = "") -> None:
         self._most = _count(argument) if argument else usable_cores()
+        self._memory = EngineMemory(AHEAD * self._most)
         self._workers: list[_Worker] = []
         self._false_starts = 0
         self._mapping = False
@@ -46,7 +47,7 @@ class Processes(Engine):
         """Three tasks a worker are pulled ahead."""
         if self._mapping:
             raise RuntimeError("an engine does one map at a time")
-        job: _Job[Task] = _Job(iter(tasks), AHEAD * self._most)
+        job: _Job[Task] = _Job(iter(tasks), self._memory.room)
         self._mapping = True
         try:
             while True:
@@ -55,9 +56,9 @@ class Processes(Engine):
                     return
                 self._collect(job, LOOK_AGAIN if job.given not in job.outcomes else 0)
                 if job.given in job.outcomes:
-                    outcome = job.outcomes.pop(job.given)
+                    outcome = cast("Outcome", self._memory.get(job.given, job.outcomes.pop(job.given)))
                     job.given += 1
-                    yield cast("Result", taken(outcome))
+                    yield cast("Result", outcome.taken())
         finally:
             self._mapping = False
             self._end([worker for worker in self._workers if worker.tasks])
@@ -69,12 +70,13 @@ class Processes(Engine):
     def close(self) -> None:
         """What runs is stopped, and killed where it does not stop within seconds."""
         self._end(list(self._workers))
+        self._memory.close()
 
     def _hand_out(self, job: "_Job[Task]", work: Callable[[Task], Result]) -> None:
         job.pull()
         unfinished = len(job.waiting) + sum(len(worker.tasks) for worker in self._workers)
         while len(self._workers) < min(self._most, unfinished):
-            self._workers.append(_start())
+            self._workers.append(_start(self._memory))
         while job.waiting:
             number, task = job.waiting[0]
             free = [worker for worker in self._workers if worker.ready and not job.alone(worker)]
@@ -84,7 +86,7 @@ class Processes(Engine):
             heapq.heappop(job.waiting)
             least.tasks[number] = task
             try:
-                least.pipe.send_bytes(number.to_bytes(NUMBER, "big") + pickle.dumps((work, task)))
+                least.pipe.send_bytes(MESSAGE.pack(number, self._memory.put(number, (work, task))))
             except OSError:
                 self._bury(least, job)
 
@@ -107,9 +109,9 @@ class Processes(Engine):
             worker.ready = True
             self._false_starts = 0
         else:
-            number = int.from_bytes(message[:NUMBER], "big")
+            number, size = MESSAGE.unpack(message)
             del worker.tasks[number]
-            job.outcomes[number] = message[NUMBER:]
+            job.outcomes[number] = size
 
     def _bury(self, worker: "_Worker", job: "_Job[Task]") -> None:
         """Its tasks are done again, each by a worker that has nothing else to do: one may be to blame."""
@@ -127,7 +129,7 @@ class Processes(Engine):
             if job.suspects[number] < PATIENCE:
                 heapq.heappush(job.waiting, (number, task))
             else:
-                job.outcomes[number] = raised(_guilty(number, worker))
+                job.outcomes[number] = self._memory.put(number, raised(_guilty(number, worker)))
 
     def _end(self, workers: "list[_Worker]") -> None:
         for worker in workers:
@@ -152,14 +154,17 @@ class _Worker:
 
 @dataclass
 class _Job(Generic[Task]):
-    """One `map`: `waiting` is a heap by number, `suspects` counts workers that died with the task alone."""
+    """One `map`: `waiting` is a heap by number, `suspects` counts workers that died with the task alone.
+
+    `outcomes` are what there is to take, with their sizes in memory.
+    """
 
     tasks: Iterator[Task]
     window: int
     pulled: int = 0
     given: int = 0
     waiting: list[tuple[int, Task]] = field(default_factory=list)
-    outcomes: dict[int, bytes] = field(default_factory=dict)
+    outcomes: dict[int, int] = field(default_factory=dict)
     suspects: dict[int, int] = field(default_factory=dict)
     exhausted: bool = False
 
@@ -183,18 +188,16 @@ class _Job(Generic[Task]):
         return any(number in self.suspects for number in worker.tasks)
 
 
-def _start() -> _Worker:
+def _start(memory: EngineMemory) -> _Worker:
     """Its own process group: Ctrl-C is for the parent. Only what the parent imports from is imported from."""
     ours, theirs = socket.socketpair()
-    code = (
-        f"import sys; sys.path[:] = {sys.path!r}; "
-        f"from harness.engine_worker import serve; serve({theirs.fileno()})"
-    )
+    given = (theirs.fileno(), memory.descriptor, memory.room)
+    code = f"import sys; sys.path[:] = {sys.path!r}; from harness.engine_worker import serve; serve{given}"
     with theirs:
         process = subprocess.Popen(  # noqa: S603 - this Python
             [sys.executable, "-c", code],
             stdin=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
+            pass_fds=[theirs.fileno(), memory.descriptor],
             process_group=0,
         )
     return _Worker(process, Connection(ours.detach()))
