@@ -1,6 +1,7 @@
 """Check a case file of any size: read, checked and written in blocks, so that memory stays flat."""
 
 import hashlib
+import math
 import tempfile
 import time
 from collections import Counter
@@ -30,7 +31,8 @@ from harness.similarity import similarity_name
 from harness.tally import SHOWN_FAILURES, Tally
 
 BLOCK = 1 << 17
-"""Bytes that are read and checked at a time."""
+"""Bytes that are read and checked at a time; twice as many where workers do it, since each block costs
+something on its way to them."""
 BATCH = 1000
 """Cases that checkers look at together."""
 
@@ -129,6 +131,16 @@ def _count(rows: Sequence[CaseRow], checked: Sequence[CheckedCase], tally: Tally
             tally.add_failure(msgspec.json.decode(line, type=Failure))
 
 
+def _block_size(engine: Engine) -> int:
+    return BLOCK if engine.workers() == 1 else 2 * BLOCK
+
+
+def expect_blocks(engine: Engine, options: CheckOptions, size: int | None) -> None:
+    """Tell an engine what is to come: while a process has but one thread, a worker is best made."""
+    blocks = 1 if size is None else math.ceil(size / _block_size(engine))
+    engine.expect(blocks, partial(core_of, (), options.settings))
+
+
 def check_file(
     source: str,
     target: Path,
@@ -191,7 +203,8 @@ class _Run:
     def _blocks(self) -> Iterator[Block]:
         """Whole lines, about as many bytes each time; a line that is longer is a block of its own."""
         line = 1
-        while content := self._file.read(BLOCK):
+        size = _block_size(self._engine)
+        while content := self._file.read(size):
             content += self._file.readline()
             self._digest.update(content)
             yield Block(line, content)

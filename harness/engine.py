@@ -35,6 +35,9 @@ class Engine(Protocol):
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
         """The results, in order."""
 
+    def expect(self, tasks: int, get_ready: Callable[[], object]) -> None:
+        """So many tasks will come, and whoever does them needs what `get_ready` makes: a hint, no more."""
+
     def workers(self) -> int:
         """How many tasks can be done at once, as far as is known now; at least 1."""
 

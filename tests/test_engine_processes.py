@@ -38,7 +38,10 @@ from harness.engine import open_engine
 
 if __name__ == "__main__":
     try:
-        with open_engine(sys.argv[1]) as engine:
+        name, _, expected = sys.argv[1].partition(" ")
+        with open_engine(name) as engine:
+            if expected:
+                engine.expect(2, list)
             for _ in engine.map(engine_tasks.endless, [Path(sys.argv[2])] * 2):
                 pass
     except KeyboardInterrupt:
@@ -150,7 +153,11 @@ def test_what_does_not_stop_is_killed(tmp_path: Path) -> None:
     del results
 
 
-@pytest.mark.parametrize("text", ["processes:2", "dask"])
+COPIED = "processes:2 expected"
+"""Workers that begin as copies of their parent."""
+
+
+@pytest.mark.parametrize("text", ["processes:2", COPIED, "dask"])
 def test_nobody_outlives_a_parent_that_is_killed(text: str, tmp_path: Path) -> None:
     with _driver(text, tmp_path) as parent:
         until(lambda: len(list(tmp_path.glob("*.busy"))) == 2)
@@ -181,7 +188,7 @@ def test_nothing_is_left_of_a_parent_that_is_killed(tmp_path: Path, monkeypatch:
     assert set(Path("/dev/shm").iterdir()) <= shared
 
 
-@pytest.mark.parametrize("text", ["processes:2", "dask"])
+@pytest.mark.parametrize("text", ["processes:2", COPIED, "dask"])
 def test_ctrl_c_is_heard_by_the_parent_alone(text: str, tmp_path: Path) -> None:
     with _driver(text, tmp_path) as parent:
         until(lambda: len(list(tmp_path.glob("*.busy"))) == 2)
@@ -212,6 +219,48 @@ def test_nothing_is_imported_from_the_current_folder(
     with open_engine(text) as engine:
         assert list(engine.map(square, range(4))) == [0, 1, 4, 9]
     assert not (tmp_path / "hijacked").exists()
+
+
+EXPECTING = """
+import os, signal
+import engine_tasks
+from harness.engine import open_engine
+
+made = []
+
+def get_ready():
+    made.append(os.getpid())
+
+def who(number):
+    return made, os.getpid()
+
+if __name__ == "__main__":
+    print("said before, and once", end="")
+    with open_engine("processes:2") as engine:
+        engine.expect(1, get_ready)
+        (ready, first), = engine.map(who, [0])
+        assert ready == [os.getpid()] and first != os.getpid(), "it has what was made ready here"
+        assert os.getpgid(first) == first, "Ctrl-C is not for it"
+        os.kill(first, signal.SIGKILL)
+        results = [engine_tasks.square(number) for number in range(20)]
+        assert list(engine.map(engine_tasks.square, range(20))) == results
+        assert first not in engine_tasks.children(os.getpid())
+    assert not any(map(engine_tasks.alive, engine_tasks.children(os.getpid()))), "all have ended"
+"""
+
+
+def test_expected_workers_have_what_was_made_ready_and_are_replaced_like_any_other(tmp_path: Path) -> None:
+    (tmp_path / "expecting.py").write_text(EXPECTING)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "expecting.py")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "said before, and once", "")
 
 
 def _endless_at_one(folder: Path, number: int) -> int:

@@ -37,16 +37,26 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> int:
     """Run the checkers over labelled cases and compare the verdicts with the labels."""
     from harness.arguments import whole_number
-    from harness.console import complain, console, copy_out, emit, lasting_stdout
+    from harness.console import complain
     from harness.decide_check import decide_check
-    from harness.renderers import check_summary
-    from harness.report import artifact_line, prepared_out
+    from harness.report import prepared_out
 
     allowed = whole_number(fail_on, "--fail-on")
     source = _source(path, cases, planted=planted)
     with prepared_out(Path(out), inputs=(source, schema)) as target:
         checked = _check(source, target, engine, schema, planted=planted)
-    tally, summary = checked.tally, checked.summary
+    _show(checked, json=json, color=not no_color)
+    for miss in checked.tally.missed:
+        complain(f"planted row not caught: {miss}")
+    return decide_check(checked.summary, fail_on=allowed, planted_misses=len(checked.tally.missed))
+
+
+def _show(checked: "CheckedFile", *, json: bool, color: bool) -> None:
+    from harness.console import console, copy_out, emit, lasting_stdout
+    from harness.renderers import check_summary
+    from harness.report import artifact_line
+
+    tally, summary, target = checked.tally, checked.summary, checked.report
     if os.environ.get("MCP_OUTPUT") == "json":
         emit(artifact_line(summary, target))
     elif json:
@@ -54,10 +64,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     else:
         with lasting_stdout():
             shown = [*tally.failures[False], *tally.failures[True]]
-            check_summary.render(summary, shown, console(color=not no_color), target)
-    for miss in tally.missed:
-        complain(f"planted row not caught: {miss}")
-    return decide_check(summary, fail_on=allowed, planted_misses=len(tally.missed))
+            check_summary.render(summary, shown, console(color=color), target)
 
 
 def _source(path: str | None, option: str | None, *, planted: bool) -> str:
@@ -72,7 +79,7 @@ def _source(path: str | None, option: str | None, *, planted: bool) -> str:
 
 def _check(source: str, target: Path, engine: str, schema: str | None, *, planted: bool) -> "CheckedFile":
     from harness.cases import named, row_schema
-    from harness.check_file import CheckOptions, check_file
+    from harness.check_file import CheckOptions, check_file, expect_blocks
     from harness.engine import open_engine
     from harness.progress import progress_bar
     from harness.settings import find_settings
@@ -80,5 +87,9 @@ def _check(source: str, target: Path, engine: str, schema: str | None, *, plante
     row_schema(schema)
     options = CheckOptions(find_settings(Path.cwd()).check, named(source), schema, planted)
     size = Path(source).stat().st_size if Path(source).is_file() else None
-    with open_engine(engine) as opened, progress_bar("checking", size) as advance:
-        return check_file(source, target, options, opened, advance)
+    with open_engine(engine) as opened:
+        expect_blocks(opened, options, size)
+        from harness.renderers import check_summary  # noqa: F401 - while workers are at it
+
+        with progress_bar("checking", size) as advance:
+            return check_file(source, target, options, opened, advance)

@@ -89,26 +89,27 @@ void Alphabet::number_classes() {
     for (char32_t start : starts_) numbers_.push_back(class_with(start));
     classes_ = static_cast<int>(signatures.size()) + 1;
     kinds_[end()] = other;
+    for (int number = 0; number + 1 < classes_; ++number) of_kind_[kinds_[number]].add(number);
+    ends_.add(end());
 }
 
 uint8_t Alphabet::class_of_high(char32_t c) const {
     return numbers_[std::upper_bound(starts_.begin(), starts_.end(), c) - starts_.begin() - 1];
 }
 
+void Alphabet::read(View text, uint8_t* classes) const {
+    for (const char32_t c : text) *classes++ = class_of(c);
+    *classes = end();
+}
+
 Classes Alphabet::worked_out(Assertion assertion, Before before) const {
-    Classes words, breaks, ends;
-    for (int number = 0; number + 1 < classes_; ++number) {
-        if (kinds_[number] == word) words.add(number);
-        if (kinds_[number] == line_start) breaks.add(number);
-    }
-    ends.add(end());
     const Classes none;
-    const Classes boundary = before == word ? ~words : words;
+    const Classes boundary = before == word ? ~of_kind_[word] : of_kind_[word];
     switch (assertion) {
         case Assertion::line_start: return before == text_start || before == line_start ? Classes::all() : none;
         case Assertion::text_start: return before == text_start ? Classes::all() : none;
-        case Assertion::line_end: return breaks | ends;
-        case Assertion::text_end: return ends;
+        case Assertion::line_end: return of_kind_[line_start] | ends_;
+        case Assertion::text_end: return ends_;
         case Assertion::boundary: return boundary;
         case Assertion::no_boundary: return ~boundary;
     }

@@ -26,6 +26,8 @@ public:
     void build();
 
     uint8_t class_of(char32_t c) const { return c < 128 ? low_[c] : class_of_high(c); }
+    // The classes of a text, and of its end.
+    void read(View text, uint8_t* classes) const;
     int classes() const { return classes_; }
     uint8_t end() const { return static_cast<uint8_t>(classes_ - 1); }
     // What a character is to the place behind it: `word`, `line_start` or `other`.
@@ -33,6 +35,8 @@ public:
     bool is_word(uint8_t number) const { return kinds_[number] == word; }
     bool is_break(uint8_t number) const { return kinds_[number] == line_start; }
     Classes members(int32_t set) const { return members_[set]; }
+    // All characters that are the same to the place behind them.
+    Classes same_kind(uint8_t number) const { return number == end() ? ends_ : of_kind_[kinds_[number]]; }
     // The characters, or the end, before which an assertion holds.
     Classes holding(Assertion assertion, Before before) const {
         return holding_[befores * static_cast<int>(assertion) + before];
@@ -49,6 +53,8 @@ private:
     std::vector<uint8_t> numbers_;
     std::vector<Classes> members_;
     std::vector<Classes> holding_;
+    std::array<Classes, befores> of_kind_;
+    Classes ends_;
     std::array<Before, Classes::most> kinds_{};
     // While it is made; the sets' numbers are kept for patterns that are compiled later:
     std::vector<Ranges> sets_;

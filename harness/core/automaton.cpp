@@ -10,8 +10,16 @@ constexpr size_t most_states = 0x7fff;  // an entry has no room for more
 
 constexpr uint64_t odd = 0x2127599bf4325c37ull;
 
+Classes only(uint8_t number) {
+    Classes found;
+    found.add(number);
+    return found;
+}
+
+}  // namespace
+
 // What is needed while a step is worked out, of whatever automaton: one is worked on at a time.
-class Work {
+class Automaton::Work {
 public:
     std::vector<int32_t> stack, targets, next;
     std::vector<std::pair<int32_t, Classes>> allowed;
@@ -35,19 +43,18 @@ private:
     uint32_t round_ = 0;
 };
 
-Work& work() {
+Automaton::Work& Automaton::work() {
     static thread_local Work work;
     return work;
 }
 
-}  // namespace
 
 Automaton::Automaton(const Tree& tree, Alphabet& alphabet, size_t& bytes, bool any)
     : alphabet_(alphabet), program_(tree, alphabet), bytes_(bytes), any_(any) {}
 
 // The characters, or the end, that lead on from an instruction, or before which a match is found.
-void Automaton::add_firsts(int32_t instruction, Before before, Classes& found) const {
-    std::vector<std::pair<int32_t, Classes>>& stack = work().allowed;
+void Automaton::add_firsts(Work& now, int32_t instruction, Before before, Classes& found) const {
+    std::vector<std::pair<int32_t, Classes>>& stack = now.allowed;
     const Classes every = Classes::below(alphabet_.classes());
     stack.assign(1, {instruction, every});
     while (!stack.empty()) {
@@ -57,7 +64,7 @@ void Automaton::add_firsts(int32_t instruction, Before before, Classes& found) c
         if (each.kind == Instruction::Kind::assertion)
             allowed &= alphabet_.holding(static_cast<Assertion>(each.argument), before);
         if (!(allowed & ~found)) continue;
-        if (allowed == every && !work().add(number)) continue;
+        if (allowed == every && !now.add(number)) continue;
         switch (each.kind) {
             case Instruction::Kind::one_of: found |= allowed & alphabet_.members(each.argument); break;
             case Instruction::Kind::matched: found |= allowed; break;
@@ -69,8 +76,9 @@ void Automaton::add_firsts(int32_t instruction, Before before, Classes& found) c
 
 Classes Automaton::going_on(const Point& point) const {
     Classes found;
-    work().begin(program_.size());
-    for (int32_t at = point.begin; at < point.end; ++at) add_firsts(pool_[at], point.before, found);
+    Work& now = work();
+    now.begin(program_.size());
+    for (int32_t at = point.begin; at < point.end; ++at) add_firsts(now, pool_[at], point.before, found);
     return found;
 }
 
@@ -86,9 +94,9 @@ void Automaton::reset() {
     for (const Before before : {text_start, line_start, word, other}) {
         now.begin(program_.size());
         now.next.clear();
-        add_open(program_.entry());
+        add_open(now, program_.entry());
         now.asserts = true;  // a beginning is never taken for another
-        firsts_[before] = going_on(points_[state_for(before)]);
+        firsts_[before] = going_on(points_[state_for(now, before)]);
     }
 }
 
@@ -114,7 +122,7 @@ Automaton::Entry& Automaton::entry(State state, uint8_t next) {
 void Automaton::add_state(const Point& point) {
     Branches branches;
     const Classes going_on = this->going_on(point);
-    if (going_on.count() <= Branches::few) {
+    if (going_on.are_at_most(Branches::few)) {
         int at = 0;
         going_on.each([&](int number) { branches.classes[at++] = static_cast<uint8_t>(number); });
     } else {
@@ -171,22 +179,34 @@ Automaton::Entry Automaton::step(State state, uint8_t next) {
     now.targets.clear();
     now.begin(program_.size());
     bool matched = false;
-    for (int32_t at = from.begin; at < from.end && !matched; ++at) matched = advance(pool_[at], from.before, next);
+    for (int32_t at = from.begin; at < from.end && !matched; ++at) matched = advance(now, pool_[at], from.before, next);
     if (any_ && matched) now.targets.clear();
     now.next.clear();
     now.asserts = false;
     now.begin(program_.size());
-    for (int32_t target : now.targets) add_open(target);
+    for (int32_t target : now.targets) add_open(now, target);
     Entry found = dead;
     if (matched || !now.next.empty())
-        found = static_cast<Entry>(2 * state_for(alphabet_.kind_of(next)) + (matched ? matched_bit : 0));
-    return this->entry(state, next) = found;
+        found = static_cast<Entry>(2 * state_for(now, alphabet_.kind_of(next)) + (matched ? matched_bit : 0));
+    alike(from, next).each([&](int each) { entry(state, static_cast<uint8_t>(each)) = found; });
+    return found;
+}
+
+// The characters that no instruction of a state tells from this one: they all lead to the same.
+Classes Automaton::alike(const Point& from, uint8_t next) const {
+    Classes found = alphabet_.same_kind(next);
+    const auto part = [&](const Classes& set) { found &= set.has(next) ? set : ~set; };
+    for (int32_t at = from.begin; at < from.end; ++at) {
+        const Instruction& each = program_[pool_[at]];
+        if (each.kind == Instruction::Kind::one_of) part(alphabet_.members(each.argument));
+        if (each.kind == Instruction::Kind::assertion) return only(next);
+    }
+    return found;
 }
 
 // Adds to the targets what a character leads to from an instruction, the best first; says whether the pattern
 // has matched before it. What is of less worth than a match that is found is left.
-bool Automaton::advance(int32_t instruction, Before before, uint8_t next) {
-    Work& now = work();
+bool Automaton::advance(Work& now, int32_t instruction, Before before, uint8_t next) const {
     now.stack.assign(1, instruction);
     while (!now.stack.empty()) {
         const int32_t number = now.stack.back();
@@ -213,8 +233,7 @@ bool Automaton::advance(int32_t instruction, Before before, uint8_t next) {
 
 // Adds what an instruction leads to without a character, the best first. Assertions stay as they are: what
 // comes behind them is not known yet.
-void Automaton::add_open(int32_t instruction) {
-    Work& now = work();
+void Automaton::add_open(Work& now, int32_t instruction) const {
     now.stack.assign(1, instruction);
     while (!now.stack.empty()) {
         const int32_t number = now.stack.back();
@@ -232,8 +251,7 @@ void Automaton::add_open(int32_t instruction) {
 }
 
 // The state with these instructions; what stands before matters only to assertions.
-Automaton::State Automaton::state_for(Before before) {
-    Work& now = work();
+Automaton::State Automaton::state_for(Work& now, Before before) {
     if (!now.asserts) before = other;
     if (any_) std::sort(now.next.begin(), now.next.end());
     const auto begin = static_cast<int32_t>(pool_.size());

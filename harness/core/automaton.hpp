@@ -27,6 +27,12 @@ public:
     int32_t match(State state, const uint8_t* classes, int32_t place, int64_t& steps);
     // The state behind some more characters; `matched` is set where a match has ended before one of them.
     State follow(State state, const uint8_t* classes, int32_t size, bool& matched);
+    // A match from this state is about to be asked for: what is known of it had better be at hand.
+    void expect(State state) const {
+#ifdef __GNUC__
+        __builtin_prefetch(&branches_[state]);
+#endif
+    }
     // Whether there is a match anywhere.
     bool search(const std::vector<uint8_t>& classes, int64_t& steps);
 
@@ -34,6 +40,9 @@ public:
     Classes firsts(Before before) const { return firsts_[before]; }
 
 private:
+    class Work;
+    static Work& work();
+
     // What one more character leads to: twice the next state, and one more where something matched on the way.
     using Entry = uint16_t;
     static constexpr Entry dead = 0;
@@ -58,12 +67,13 @@ private:
     Entry look_up(State state, uint8_t next);
     Entry& entry(State state, uint8_t next);
     Entry step(State state, uint8_t next);
-    bool advance(int32_t instruction, Before before, uint8_t next);
-    void add_open(int32_t instruction);
-    State state_for(Before before);
+    Classes alike(const Point& from, uint8_t next) const;
+    bool advance(Work& now, int32_t instruction, Before before, uint8_t next) const;
+    void add_open(Work& now, int32_t instruction) const;
+    State state_for(Work& now, Before before);
     void add_state(const Point& point);
     Classes going_on(const Point& point) const;
-    void add_firsts(int32_t instruction, Before before, Classes& found) const;
+    void add_firsts(Work& now, int32_t instruction, Before before, Classes& found) const;
     uint64_t hash_of(const Point& point) const;
     bool is_same(const Point& one, const Point& two) const;
     void grow_known();

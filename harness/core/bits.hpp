@@ -56,10 +56,11 @@ struct Bits {
         for (int at = 0; at < words; ++at)
             for (uint64_t part = parts[at]; part; part &= part - 1) found(64 * at + std::countr_zero(part));
     }
-    constexpr int count() const {
-        int sum = 0;
-        for (const uint64_t part : parts) sum += std::popcount(part);
-        return sum;
+    constexpr bool are_at_most(int number) const {
+        for (uint64_t part : parts)
+            for (; part; part &= part - 1)
+                if (number-- == 0) return false;
+        return true;
     }
 };
 

@@ -12,9 +12,12 @@ namespace synthesis {
 
 constexpr int searches = 2;  // for what people say, and for what is said to them
 
+enum class Known : uint8_t { unknown, no, yes };
+
 struct Sentence {
     std::array<bool, searches> searched{};
     std::array<std::vector<Place>, searches> places;
+    std::array<Known, searches> crossed{};  // whether a rule that crosses sentences may begin with it
     Said said;
     Claim claim;
 };

@@ -1,5 +1,6 @@
 #include "program.hpp"
 
+#include <bit>
 #include <utility>
 
 namespace synthesis {
@@ -10,10 +11,16 @@ constexpr int32_t most_instructions = 1'000'000;
 
 }  // namespace
 
-Program::Program(const Tree& tree, Alphabet& alphabet) : alphabet_(alphabet), known_(64, -1) {
+Program::Program(const Tree& tree, Alphabet& alphabet) : alphabet_(alphabet), known_(table()) {
+    known_.assign(std::bit_ceil(2 * static_cast<size_t>(tree.size()) + 64), -1);
     entry_ = compile(tree, tree.root(), add({Instruction::Kind::matched, 0, -1, -1}));
-    known_ = {};
     instructions_.shrink_to_fit();
+}
+
+// One for all programs, which are made one after the other.
+std::vector<int32_t>& Program::table() {
+    static thread_local std::vector<int32_t> table;
+    return table;
 }
 
 // What is the same from here on is there once: endings that many words share make the machine small.

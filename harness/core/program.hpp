@@ -24,6 +24,7 @@ public:
     int32_t size() const { return static_cast<int32_t>(instructions_.size()); }
 
 private:
+    static std::vector<int32_t>& table();
     int32_t add(Instruction instruction);
     size_t slot_of(const Instruction& instruction) const;
     int32_t compile(const Tree& tree, int32_t node, int32_t next);
@@ -34,7 +35,7 @@ private:
     int32_t entry_;
     // While it is made:
     Alphabet& alphabet_;
-    std::vector<int32_t> known_;  // the instructions, in an open table
+    std::vector<int32_t>& known_;  // the instructions, in an open table
 };
 
 }  // namespace synthesis

@@ -38,8 +38,7 @@ void Reading::read(View text, const Alphabet& alphabet, Words& words) {
     classes_.resize(before + text.size() + 1);
     uint8_t* const classes = classes_.data() + before;
     const auto size = static_cast<int32_t>(text.size());
-    for (int32_t at = 0; at < size; ++at) classes[at] = alphabet.class_of(text[at]);
-    classes[size] = alphabet.end();
+    alphabet.read(text, classes);
     for (int32_t at = 0; at < size; ++at) {
         if (!alphabet.is_word(classes[at])) continue;
         const int32_t start = at;

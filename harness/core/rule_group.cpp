@@ -57,6 +57,8 @@ void RuleGroup::finish() {
     }
     for (int number = 0; number < alphabet.classes(); ++number)
         inside_ = inside_ || (alphabet.is_word(static_cast<uint8_t>(number)) && starts_[word][number]);
+    for (const Before before : {word, other})
+        for (const Patterns& starts : starts_[before]) only_lines_ = only_lines_ && !starts;
     fronts_.set(std::move(automata));
 }
 
@@ -67,10 +69,8 @@ void RuleGroup::forget() {
 }
 
 void RuleGroup::search(const ReadLine& line, Steps& steps, std::vector<Place>& places) {
-    steps.taken += line.size;
+    begin(line, steps, places);
     if (fronts_.is_full()) fronts_.forget();
-    line_ = &line, steps_ = &steps, places_ = &places;
-    begun_ = {};
     Before before = text_start;
     const Run* run = line.first_run;
     for (int32_t at = 0; at < line.size; ++run) {
@@ -83,6 +83,38 @@ void RuleGroup::search(const ReadLine& line, Steps& steps, std::vector<Place>& p
         before = word;
         at = run->end;
     }
+}
+
+void RuleGroup::search_across(const ReadLine& line, Steps& steps, std::vector<Place>& places) {
+    begin(line, steps, places);
+    const uint8_t* const end = line.classes + line.size;
+    Before before = text_start;
+    for (const uint8_t* place = line.classes; place < end; ++place) {
+        if (starts_[before][*place]) try_at(static_cast<int32_t>(place - line.classes), before, starts_[before][*place]);
+        before = machine_.alphabet.kind_of(*place);
+        if (before == line_start || !only_lines_) continue;
+        place = std::find(place, end, machine_.alphabet.class_of('\n'));
+        before = line_start;
+    }
+}
+
+bool RuleGroup::may_begin_with(const std::vector<uint8_t>& classes) {
+    const auto size = static_cast<int32_t>(classes.size());
+    bool may = !only_lines_;
+    for (const Rule& rule : rules_) {
+        for (const Before before : {text_start, line_start}) {
+            bool matched = false;
+            const auto state = rule.automaton->follow(Automaton::start(before), classes.data(), size, matched);
+            may = may || matched || state != Automaton::none;
+        }
+    }
+    return may;
+}
+
+void RuleGroup::begin(const ReadLine& line, Steps& steps, std::vector<Place>& places) {
+    steps.taken += line.size;
+    line_ = &line, steps_ = &steps, places_ = &places;
+    begun_ = {};
 }
 
 // From a mark on; `run` is the next word.
@@ -108,12 +140,15 @@ void RuleGroup::follow(Span done, int32_t front, const Run* run, Before before, 
     int words = 0;
     candidates &= fronts_.patterns(front);
     for (; run < line_->last_run && run->start == done.end && run->word != Words::any; ++run) {
-        if (done.end > done.start && (candidates.count() <= few || words++ == most_words)) break;
+        if (done.end > done.start && (candidates.are_at_most(few) || words++ == most_words)) break;
         front = fronts_.behind(front, *line_, *run);
         candidates &= fronts_.patterns(front);
         done.end = run->end + 1;
     }
     if (!candidates) return;
+    fronts_.each(front, [&](int pattern, Automaton::State state) {
+        if (candidates.has(pattern)) rules_[pattern].automaton->expect(state);
+    });
     fronts_.each(front, [&](int pattern, Automaton::State state) {
         if (!candidates.has(pattern) || !is_free(pattern, done.start)) return;
         const bool anew = state == Automaton::none;

@@ -37,6 +37,10 @@ public:
 
     // Adds the places in a sentence where a rule matches and nothing around it cancels it, in any order.
     void search(const ReadLine& line, Steps& steps, std::vector<Place>& places);
+    // The same for a text of several sentences, whose runs need not be read.
+    void search_across(const ReadLine& line, Steps& steps, std::vector<Place>& places);
+    // Whether a match may begin with this sentence, of which the break or end behind it is a part.
+    bool may_begin_with(const std::vector<uint8_t>& classes);
 
 private:
     struct Rule {
@@ -54,6 +58,7 @@ private:
     };
 
     int32_t guard(const Text& pattern);
+    void begin(const ReadLine& line, Steps& steps, std::vector<Place>& places);
     void search_mark(int32_t at, const Run* run, Before before);
     void search_word(const Run* run, Before before);
     void follow(Span done, int32_t front, const Run* run, Before before, Patterns candidates);
@@ -68,6 +73,7 @@ private:
     std::vector<Guard> guards_;
     std::array<std::vector<Patterns>, befores> starts_;  // by what stands before and the first character's class
     bool inside_ = false;                                // whether a match may begin within a word
+    bool only_lines_ = true;                             // whether all begin where a line does, or the text
     Fronts fronts_;
     // While a sentence is searched:
     const ReadLine* line_ = nullptr;

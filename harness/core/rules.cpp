@@ -38,20 +38,56 @@ struct RuleSets::Parts {
     int number;
     Machine& machine;
     std::vector<RuleGroup> within, across;
-    Reading whole;  // the text as one sentence
+    std::vector<uint8_t> classes;  // of a text as one sentence
     std::vector<Place> places;
-
-    ReadLine read(Reading& reading, size_t number, View text) {
-        return reading.line(number, text, machine.alphabet, machine.words);
-    }
 
     bool crosses(int set) const {
         return std::any_of(across.begin(), across.end(), [set](const RuleGroup& group) { return group.has(set); });
     }
 
-    const std::vector<Place>& search(std::vector<RuleGroup>& groups, const ReadLine& line, Steps& steps) {
+    const std::vector<Place>& search_within(const ReadLine& line, Steps& steps) {
         places.clear();
-        for (RuleGroup& group : groups) group.search(line, steps, places);
+        for (RuleGroup& group : within) group.search(line, steps, places);
+        return sorted();
+    }
+
+    const std::vector<Place>& search_across(const Searched& searched, Steps& steps) {
+        places.clear();
+        if (!may_cross(searched)) return places;
+        read(searched.view, machine.alphabet.end());
+        const ReadLine line{classes.data(), static_cast<int32_t>(searched.view.size()), nullptr, nullptr};
+        for (RuleGroup& group : across) group.search_across(line, steps, places);
+        return sorted();
+    }
+
+    // Whether something across sentences may begin with one of these.
+    bool may_cross(const Searched& searched) {
+        const Folded& folded = searched.folded;
+        if (searched.view.data() != folded.text.data()) return true;  // its sentences may not end with a break
+        for (size_t at = 0; at < folded.lines.size(); ++at) {
+            Known& known = searched.sentences[at]->crossed[number];
+            if (known == Known::unknown) known = may_begin_with(folded.line(at)) ? Known::yes : Known::no;
+            if (known == Known::yes) return true;
+        }
+        return false;
+    }
+
+    bool may_begin_with(View line) {
+        for (const uint8_t last : {machine.alphabet.class_of('\n'), machine.alphabet.end()}) {
+            read(line, last);
+            for (RuleGroup& group : across)
+                if (group.may_begin_with(classes)) return true;
+        }
+        return false;
+    }
+
+    void read(View text, uint8_t last) {
+        classes.resize(text.size() + 1);
+        machine.alphabet.read(text, classes.data());
+        classes.back() = last;
+    }
+
+    const std::vector<Place>& sorted() {
         std::sort(places.begin(), places.end(), [](const Place& one, const Place& two) {
             if (one.start != two.start) return one.start < two.start;
             return one.end != two.end ? one.end < two.end : one.rule < two.rule;
@@ -93,7 +129,8 @@ void RuleSets::hits(const Searched& searched, int set, Memory& memory, std::vect
         std::vector<Place>& places = sentence.places[parts.number];
         if (!sentence.searched[parts.number]) {
             const View text = searched.view.substr(line.start, line.end - line.start);
-            const auto& all = parts.search(parts.within, parts.read(searched.reading, number, text), steps);
+            const ReadLine read = searched.reading.line(number, text, parts.machine.alphabet, parts.machine.words);
+            const auto& all = parts.search_within(read, steps);
             places.assign(all.begin(), all.end());
             sentence.searched[parts.number] = true;
             memory.grew(places.capacity() * sizeof(Place));
@@ -101,10 +138,7 @@ void RuleSets::hits(const Searched& searched, int set, Memory& memory, std::vect
         add(places, line.start);
     }
     const bool crosses = parts.crosses(set);
-    if (crosses) {
-        parts.whole.begin(1);
-        add(parts.search(parts.across, parts.read(parts.whole, 0, searched.view), steps), 0);
-    }
+    if (crosses) add(parts.search_across(searched, steps), 0);
     if (crosses || !folded.places.empty()) std::stable_sort(found.begin(), found.end());
     if (found.size() > most_hits) cut(found);
 }
@@ -127,14 +161,15 @@ int32_t Pattern::last_end(View text) const {
     const Alphabet& alphabet = parts.machine.alphabet;
     const auto size = static_cast<int32_t>(text.size());
     parts.classes.resize(text.size() + 1);
-    for (int32_t at = 0; at < size; ++at) parts.classes[at] = alphabet.class_of(text[at]);
-    parts.classes[size] = alphabet.end();
+    alphabet.read(text, parts.classes.data());
     Steps steps(text);
     int32_t last = -1;
     Before before = text_start;
     for (int32_t at = 0; at < size; ++at) {
-        const int32_t end = at < last ? -1 : parts.automaton.match(Automaton::start(before), parts.classes.data(), at, steps.taken);
-        if (end > at) last = end;
+        if (at >= last && parts.automaton.firsts(before).has(parts.classes[at])) {
+            const int32_t end = parts.automaton.match(Automaton::start(before), parts.classes.data(), at, steps.taken);
+            if (end > at) last = end;
+        }
         before = alphabet.kind_of(parts.classes[at]);
         steps.check();
     }

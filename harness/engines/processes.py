@@ -6,14 +6,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Generic, cast
 
 from harness.cores import usable_cores
 from harness.engine import Engine, Result, Task
 from harness.engine_memory import EngineMemory
-from harness.engine_worker import GRACE, MESSAGE, READY
+from harness.engine_worker import GRACE, MESSAGE, READY, serve
 from harness.errors import SynthesisError
+from harness.forked import Forked, may_fork
 from harness.outcome import Outcome, raised
 from harness.problems import shown
 
@@ -63,8 +65,16 @@ class Processes(Engine):
             self._mapping = False
             self._end([worker for worker in self._workers if worker.tasks])
 
+    def expect(self, tasks: int, get_ready: Callable[[], object]) -> None:
+        """Where this process can be copied, workers need not make ready again what is ready here."""
+        if not may_fork():
+            return
+        get_ready()
+        while len(self._workers) < min(self._most, tasks):
+            self._workers.append(_copy(self._memory))
+
     def workers(self) -> int:
-        """As many as there may be; they are started as tasks come."""
+        """As many as there may be; they are started as tasks come, or are expected."""
         return self._most
 
     def close(self) -> None:
@@ -146,7 +156,7 @@ class Processes(Engine):
 
 @dataclass(eq=False)
 class _Worker:
-    process: "subprocess.Popen[bytes]"
+    process: "subprocess.Popen[bytes] | Forked"
     pipe: Connection
     ready: bool = False
     tasks: dict[int, object] = field(default_factory=dict)
@@ -188,6 +198,14 @@ class _Job(Generic[Task]):
         return any(number in self.suspects for number in worker.tasks)
 
 
+def _copy(memory: EngineMemory) -> _Worker:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        given = (theirs.fileno(), memory.descriptor)
+        process = Forked(partial(serve, *given, memory.room), given)
+    return _Worker(process, Connection(ours.detach()))
+
+
 def _start(memory: EngineMemory) -> _Worker:
     """Its own process group: Ctrl-C is for the parent. Only what the parent imports from is imported from."""
     ours, theirs = socket.socketpair()
@@ -212,7 +230,7 @@ def _guilty(number: int, worker: _Worker) -> SynthesisError:
 
 
 def _how(worker: _Worker) -> str:
-    code = worker.process.returncode
+    code = worker.process.wait()
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 

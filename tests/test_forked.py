@@ -1,0 +1,114 @@
+"""A process that begins as a copy: what it has, what it has not, and how it ends."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from harness.forked import may_fork
+
+BEGINNING = """
+import os, signal, subprocess, sys, threading, time
+from harness.forked import Forked, may_fork
+"""
+
+
+def run(code: str) -> str:
+    """In a process of its own, which has one thread."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEGINNING + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_it_does_what_it_is_told_and_says_how_it_ended() -> None:
+    code = """
+        calm, failed = Forked(lambda: os._exit(7), ()), Forked(lambda: None, ())
+        print(calm.wait(10), calm.poll(), failed.wait(10))
+        endless = Forked(lambda: time.sleep(60), ())
+        try:
+            endless.wait(0.05)
+        except subprocess.TimeoutExpired:
+            print(endless.poll())
+        endless.terminate()
+        print(endless.wait(10))
+        killed = Forked(lambda: time.sleep(60), ())
+        killed.kill()
+        print(killed.wait(), killed.wait())
+        killed.kill()
+        killed.terminate()
+    """
+    assert run(code).split("\n") == ["7 7 1", "None", "-15", "-9 -9", ""]
+
+
+def test_it_has_the_descriptors_it_is_given_and_no_other() -> None:
+    code = """
+        first, given = os.pipe()
+        second, other = os.pipe()
+
+        def tell():
+            found = []
+            for number in (given, first, second, other):
+                try:
+                    os.fstat(number)
+                    found.append(number)
+                except OSError:
+                    pass
+            os.write(given, b"yes" if found == [given] and os.read(0, 1) == b"" else repr(found).encode())
+            os._exit(0)
+
+        Forked(tell, [given]).wait(10)
+        print(os.read(first, 100).decode())
+    """
+    assert run(code) == "yes\n"
+
+
+def test_what_was_not_yet_written_is_written_once_and_an_error_ends_the_copy_alone() -> None:
+    code = """
+        print("once", end=" ")
+
+        def fail():
+            sys.stderr = open(os.devnull, "w")
+            raise ValueError
+
+        print(Forked(fail, ()).wait(10))
+    """
+    assert run(code) == "once 1\n"
+
+
+def test_it_is_in_a_group_of_its_own_and_hears_signals_as_any_program() -> None:
+    code = """
+        signal.signal(signal.SIGTERM, lambda *_: print("not here"))
+        one = Forked(lambda: time.sleep(60), ())
+        while os.getpgid(one.pid) == os.getpgid(0):
+            time.sleep(0.01)
+        one.terminate()
+        print(one.wait(10))
+    """
+    assert run(code) == "-15\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux copies processes here")
+def test_with_another_thread_there_is_no_copy() -> None:
+    code = """
+        print(may_fork())
+        ends = threading.Event()
+        thread = threading.Thread(target=ends.wait)
+        thread.start()
+        print(may_fork())
+        ends.set()
+        thread.join()
+        print(may_fork())
+    """
+    assert run(code) == "True\nFalse\nTrue\n"
+
+
+def test_elsewhere_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert not may_fork()
