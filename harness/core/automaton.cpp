@@ -7,6 +7,7 @@ namespace synthesis {
 namespace {
 
 constexpr size_t most_states = 0x7fff;  // an entry has no room for more
+constexpr size_t too_many = 1u << 30;   // bytes, so that all is soon worked out anew
 
 constexpr uint64_t odd = 0x2127599bf4325c37ull;
 
@@ -264,7 +265,10 @@ Automaton::State Automaton::state_for(Work& now, Before before) {
         pool_.resize(begin);
         return known_[slot];
     }
-    if (points_.size() == most_states) throw TooMuch{};
+    if (points_.size() == most_states) {
+        bytes_ += too_many;
+        throw TooMuch{};
+    }
     known_[slot] = static_cast<State>(points_.size());
     add_state(fresh);
     return known_[slot];

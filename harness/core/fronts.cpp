@@ -42,8 +42,8 @@ int32_t Fronts::behind(int32_t front, const ReadLine& line, const Run& run) {
 }
 
 int32_t Fronts::behind(int32_t front, const uint8_t* marks, int32_t size) {
-    int32_t what = -1;
-    for (int32_t at = 0; at < size; ++at) what = what << class_bits | marks[at];
+    int32_t what = -1;  // below nought, which no word is
+    for (int32_t at = 0; at < size; ++at) what = what * (1 << class_bits) + marks[at];
     return next(front, what, marks, size);
 }
 
@@ -52,8 +52,8 @@ int32_t Fronts::next(int32_t front, int32_t what, const uint8_t* classes, int32_
     Step& step = steps_[(hash ^ hash >> 15) & (most_steps - 1)];
     if (step.front == front && step.what == what) return step.next;
     // Behind the first character most of it is gone, and that comes back more often than the whole.
-    const int32_t from = size > 1 ? next(front, -2 - classes[0], classes, 1) : front;
-    follow(from, size > 1 ? classes + 1 : classes, size > 1 ? size - 1 : size);
+    if (size > 1) follow(behind(front, classes, 1), classes + 1, size - 1);
+    else follow(front, classes, 1);
     step = {front, what, numbered()};
     return step.next;
 }
