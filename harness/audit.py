@@ -1,5 +1,6 @@
 """The line of an audit: inputs, cut into parts, scored by an engine, added up in order, written."""
 
+import math
 import pickle
 import tempfile
 import time
@@ -39,6 +40,12 @@ class AuditPlan:
     sampling: Sampling | None = None
     engine: str = "local"
     part_size: int = PART
+
+
+def expect_parts(engine: Engine, plan: AuditPlan) -> None:
+    """Tell an engine what is to come, as long as this process has but one thread."""
+    parts = sum(math.ceil((each.size or 1) / plan.part_size) for each in plan.inputs)
+    engine.expect(parts, plan.config.rubric.get_ready)
 
 
 class AuditDisplay:

@@ -15,6 +15,7 @@ from harness.criterion import CheckerCriterion, CheckerOptions, Criterion, Verdi
 from harness.errors import Place, Problems, SynthesisError
 from harness.facts import ScenarioFacts
 from harness.problems import shown
+from harness.quick import core_of
 from harness.records import CheckResult, Status, Turn
 from harness.rubric import RubricReader
 from harness.score import guarded, judge_one, points_of
@@ -69,6 +70,11 @@ class AuditRubric:
             ([column.checker for column in columns], settings)
             for settings, columns in groupby(self.columns, key=attrgetter("settings"))
         ]
+
+    def get_ready(self) -> None:
+        """What every worker needs, where it can be made beforehand."""
+        for names, settings in self.shares:
+            core_of(names, settings)
 
     def prepare(self, turns: Sequence[Turn]) -> None:
         """Look at many turns at once; what a checker raises here it raises again for its turn."""

@@ -4,17 +4,21 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Collection
+from pathlib import Path
 
 LOOK = 0.001
 """Seconds between two looks at whether it has ended."""
 
 
+THREADS = Path("/proc/self/task")
+"""All threads of this process, those that Python knows nothing of among them."""
+
+
 def may_fork() -> bool:
     """Whether a copy is sound: a lock that another thread holds would stay locked in it for ever."""
-    return sys.platform == "linux" and threading.active_count() == 1
+    return THREADS.is_dir() and len(list(THREADS.iterdir())) == 1
 
 
 class Forked:

@@ -99,7 +99,7 @@ def run(  # noqa: PLR0913, PLR0917 - every option of the command
 
 
 def _audit(request: "AuditRequest", *, json: bool, quiet: bool, color: bool) -> int:
-    from harness.audit import Audit
+    from harness.audit import Audit, expect_parts
     from harness.audit_display import LiveAuditDisplay
     from harness.console import complain, console, emit, lasting_stdout
     from harness.engine import open_engine
@@ -111,6 +111,7 @@ def _audit(request: "AuditRequest", *, json: bool, quiet: bool, color: bool) -> 
     if not quiet:
         _say_what_was_found(resolved)
     with open_engine(resolved.plan.engine) as engine:
+        expect_parts(engine, resolved.plan)
         place, state = resolved.claim()
         audit = Audit(resolved.plan, place, state, display)
         try:
