@@ -15,7 +15,7 @@ from harness.criterion import CheckerCriterion, CheckerOptions, Criterion, Verdi
 from harness.errors import Place, Problems, SynthesisError
 from harness.facts import ScenarioFacts
 from harness.problems import shown
-from harness.quick import core_of
+from harness.quick import core_of, is_quick
 from harness.records import CheckResult, Status, Turn
 from harness.rubric import RubricReader
 from harness.score import guarded, judge_one, points_of
@@ -79,7 +79,8 @@ class AuditRubric:
     def prepare(self, turns: Sequence[Turn]) -> None:
         """Look at many turns at once; what a checker raises here it raises again for its turn."""
         for column in self.columns:
-            guarded(partial(prepare_checks, [column.checker], turns, column.settings))
+            if not is_quick([column.checker], column.settings):
+                guarded(partial(prepare_checks, [column.checker], turns, column.settings))
 
     def check_turn(self, turn: Turn) -> list[Result]:
         """Every column's result; only where one raises, each is put to it by itself."""

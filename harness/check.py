@@ -9,7 +9,7 @@ from harness import plugins
 from harness.cases import CaseRow
 from harness.errors import SynthesisError
 from harness.problems import shown
-from harness.quick import is_quick, quick_results
+from harness.quick import quick_results
 from harness.records import (
     Case,
     CaseResult,
@@ -45,7 +45,7 @@ def check_one(name: str, turn: Turn, settings: CheckSettings) -> CheckResult:
 
 def prepare_checks(names: Sequence[str], turns: Sequence[Turn], settings: CheckSettings) -> None:
     """Let checkers that can look at many turns at once do so; their verdicts are the same without it."""
-    for name in names if not is_quick(names, settings) else ():
+    for name in names:
         module = plugins.module("checkers", name)
         if hasattr(module, "prepare"):
             module.prepare(turns, settings)
@@ -63,7 +63,18 @@ def check_turn(
 def run_case(case: Case, settings: CheckSettings = CheckSettings()) -> CaseResult:
     """All checks a case asks for."""
     turn = Turn(user=case.user, assistant=case.assistant)
-    checks = dict(zip(case.checks, check_all(case.checks, turn, settings), strict=True))
+    return case_result(case, check_all(case.checks, turn, settings))
+
+
+def run_case_plainly(case: Case, settings: CheckSettings) -> CaseResult:
+    """The same by the checkers themselves, where the compiled core has been asked and cannot do it."""
+    turn = Turn(user=case.user, assistant=case.assistant)
+    return case_result(case, [check_one(name, turn, settings) for name in case.checks])
+
+
+def case_result(case: Case, results: Sequence[CheckResult]) -> CaseResult:
+    """What came of a case, by the results of its checks."""
+    checks = dict(zip(case.checks, results, strict=True))
     return CaseResult(
         id=case.id,
         passed=all(result.passed for result in checks.values()),

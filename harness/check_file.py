@@ -137,7 +137,7 @@ def _block_size(engine: Engine) -> int:
 
 def expect_blocks(engine: Engine, options: CheckOptions, size: int | None) -> None:
     """Tell an engine what is to come: while a process has but one thread, a worker is best made."""
-    blocks = 1 if size is None else math.ceil(size / _block_size(engine))
+    blocks = engine.workers() if size is None else math.ceil(size / _block_size(engine))
     engine.expect(blocks, partial(core_of, (), options.settings))
 
 
@@ -192,7 +192,8 @@ class _Run:
             self.tally.merge(block.tally)
             if block.failures:
                 failures.write(b",\n" + block.failures if failures.tell() else block.failures)
-            yield block.results
+            if block.results:  # a block may have nothing but blank lines
+                yield block.results
             done += block.size
             if self._progress is not None:
                 self._progress(done)

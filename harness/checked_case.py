@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from harness.cases import CaseRow
-from harness.check import failure_of, run_case
+from harness.check import failure_of, run_case_plainly
 from harness.records import Case, Status
 from harness.settings import CheckSettings
 
@@ -40,7 +40,7 @@ def quick_case(row: CaseRow, core: "Core", settings: CheckSettings) -> CheckedCa
 
 
 def plain_case(row: CaseRow, settings: CheckSettings) -> CheckedCase:
-    """A case by the checkers themselves, if need be."""
-    result = run_case(Case(**msgspec.structs.asdict(row)), settings)
+    """A case by the checkers themselves."""
+    result = run_case_plainly(Case(**msgspec.structs.asdict(row)), settings)
     statuses = tuple([verdict.status for verdict in result.checks.values()])
     return CheckedCase(statuses, _encode(result), None if result.passed else _encode(failure_of(result)))

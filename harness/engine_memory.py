@@ -3,13 +3,14 @@
 What is large crosses no socket, and there is nothing to tidy up, whoever is killed at whatever moment.
 """
 
+import errno
 import mmap
 import os
 import pickle
 import tempfile
 from typing import IO
 
-SPOT = 1 << 40
+SPOT = 1 << 32
 """Bytes from one object to the next, more than any has; what is not written to takes no room."""
 
 
@@ -51,10 +52,13 @@ class _Writer:
 
     def __init__(self, descriptor: int, place: int) -> None:
         self._descriptor = descriptor
+        self._end = place + SPOT
         self.place = place
 
     def write(self, content: bytes) -> None:
         left = memoryview(content)
+        if self.place + len(left) > self._end:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         while left:
             written = os.pwrite(self._descriptor, left, self.place)
             self.place += written

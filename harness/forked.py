@@ -5,9 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 
+STDERR = 2
+"""The last of the standard streams."""
+DESCRIPTORS = Path("/proc/self/fd")
 LOOK = 0.001
 """Seconds between two looks at whether it has ended."""
 
@@ -33,13 +38,20 @@ class Forked:
             try:
                 _begin(descriptors)
                 run()
+            except BaseException:
+                traceback.print_exc()
+                raise
             finally:
                 os._exit(1)  # nothing of the original's is ended here
 
     def poll(self) -> int | None:
         """Its exit code, or the number of the signal that ended it below nought; None while it runs."""
         if self.returncode is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # where the end of a child is ignored, nobody knows how it was
+                self.returncode = 0
+                return self.returncode
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
@@ -62,19 +74,18 @@ class Forked:
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
-        if self.poll() is None:  # its number may be another's by now
-            os.kill(self.pid, number)
+        if self.poll() is None:  # otherwise its number may be another's by now
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
 
 def _begin(descriptors: Collection[int]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     os.setpgid(0, 0)
-    before = 2
-    for kept in sorted(descriptors):
-        os.closerange(before + 1, kept)
-        before = kept
-    os.closerange(before + 1, os.sysconf("SC_OPEN_MAX"))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    with suppress(OSError):
+        os.close(0)  # to list the others takes one, and there may be no more of them
+    for descriptor in [int(path.name) for path in DESCRIPTORS.iterdir()]:
+        if descriptor > STDERR and descriptor not in descriptors:
+            os.close(descriptor)
+    os.open(os.devnull, os.O_RDONLY)

@@ -14,7 +14,7 @@ def new_ids() -> Ids:
     """By the compiled core, where there is one."""
     try:
         from harness._core import Ids as CompactIds
-    except ImportError:
+    except ModuleNotFoundError:
         return PlainIds()
     return CompactIds()
 

@@ -15,7 +15,7 @@ from harness.cases import MAY_NOT_APPLY
 from harness.checkers import agency_language, topic_pivot, unverifiable_reassurance
 from harness.errors import SynthesisError
 from harness.lexicon import Lexicon
-from harness.matching import MOST_HITS, Rule
+from harness.matching import MOST_HITS, REACH, Rule
 from harness.records import NEGATIVE, NEGATIVE_ENDING, CheckResult, Status, Turn
 from harness.settings import CheckSettings
 from harness.tally import SLICE
@@ -71,8 +71,11 @@ def core_for(language: str) -> "Core | None":
     """The core with the words of a language; None without a core, or where it cannot take these words."""
     try:
         from harness._core import Core
-    except ImportError:
+    except ModuleNotFoundError:
         return None
+    except ImportError as error:
+        fix = "install the package again, so that it is compiled for this Python"
+        raise SynthesisError(f"the compiled core cannot be loaded: {error}", fix=fix) from error
     try:
         return Core(description(language))
     except (SynthesisError, ValueError):  # what is wrong is said by the checker that needs it
@@ -94,6 +97,8 @@ def description(language: str) -> Section:
     named.update(name for rule in rules for name in (rule.entry.id, rule.entry.group))
     return {
         "names": sorted(named),
+        "most_hits": MOST_HITS,
+        "reach": REACH,
         "checks": dict(CHECKS),
         "vocabulary": _vocabulary(reassurance, language),
         "cases": {
@@ -187,7 +192,6 @@ def _pivot(words: Lexicon) -> Section:
         "returned": check.RETURNED,
         "elsewhere": check.ELSEWHERE,
         "long_list": check.LONG_LIST,
-        "most_hits": MOST_HITS,
         "borderline": check.BORDERLINE,
     }
 

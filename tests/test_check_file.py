@@ -6,15 +6,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from harness import check_file, run_all_cases
+from harness import check, check_file, run_all_cases
 from harness.cases import load_cases
 from harness.check_file import CheckOptions
+from harness.checkers import topic_pivot
 from harness.engine import open_engine
 from harness.errors import Problems, SynthesisError
+from harness.records import Turn
 from harness.report import write_report
 from harness.settings import CheckSettings
 
@@ -74,6 +78,95 @@ def test_blocks_of_any_size_make_the_report_that_the_list_makes(
     assert [list(found), len((tmp_path / "blocks.json").read_bytes().splitlines())] == [
         list(whole), len((tmp_path / "list.json").read_bytes().splitlines()),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["local", "processes:2"])
+def test_blank_lines_are_nothing_however_many_there_are(
+    engine: str, cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_file, "BLOCK", 1000)
+    spaced = tmp_path / "spaced.jsonl"
+    half = len(cases.read_bytes()) // 2
+    first, _, second = cases.read_bytes()[half:].partition(b"\n")
+    blank = b"\n" * 9000
+    spaced.write_bytes(blank + cases.read_bytes()[:half] + first + blank + b"\n" + second + blank)
+    found, whole = checked(spaced, tmp_path / "a.json", engine), checked(cases, tmp_path / "b.json")
+    assert (found["results"], found["summary"]) == (whole["results"], whole["summary"])
+    assert found["failures"] == whole["failures"] != []
+
+
+def test_what_the_core_leaves_is_looked_at_together_and_the_core_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = tmp_path / "greek.jsonl"
+    cases.write_text("\n".join(row(number, assistant="ΣΑΣ. You must rest.") for number in range(20)), "utf-8")
+    prepared: list[int] = []
+    prepare = topic_pivot.prepare
+
+    def noted(turns: Sequence[Turn], settings: CheckSettings) -> None:
+        prepared.append(len(turns))
+        prepare(turns, settings)
+
+    def refused(*_: object) -> None:
+        raise AssertionError("the core has been asked before")
+
+    monkeypatch.setattr(topic_pivot, "prepare", noted)
+    monkeypatch.setattr(check, "quick_results", refused)
+    assert len(cast("list[object]", checked(cases, tmp_path / "greek.json")["results"])) == 20
+    assert prepared == [20]
+
+
+LIMITED = """
+import resource, sys
+from harness.cli import main
+resource.setrlimit(getattr(resource, sys.argv.pop(1)), (int(sys.argv[1]), int(sys.argv.pop(1))))
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "workers", "said"),
+    [
+        ("RLIMIT_NOFILE", 40, 40, "a worker cannot be started"),
+        ("RLIMIT_FSIZE", 100_000, 2, "what workers share cannot be written"),
+    ],
+)
+def test_what_the_system_does_not_allow_is_told(
+    limit: str, most: int, workers: int, said: str, cases: Path, tmp_path: Path
+) -> None:
+    large = tmp_path / "large.jsonl"
+    large.write_text("\n".join(row(number) for number in range(60_000)), "utf-8")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            LIMITED,
+            limit,
+            str(most),
+            "check",
+            str(large),
+            "--engine",
+            f"processes:{workers}",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "fix:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_may_be_closed(closed: str, cases: Path, tmp_path: Path) -> None:
+    command = f'"{sys.executable}" -m harness check "{cases}" --engine processes:2 --out report.json {closed}'
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert (
+        without_timing(tmp_path / "report.json")["results"] == checked(cases, tmp_path / "b.json")["results"]
+    )
 
 
 @pytest.mark.parametrize("engine", ["processes:1", "processes:3", "dask"])

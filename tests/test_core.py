@@ -4,18 +4,23 @@ import gc
 import json
 import os
 import random
+import sys
 from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 from test_matching import CHECKERS, SETTINGS, SHARES, entry, turns
 
-from harness import quick
+from harness import lexicon, matching, quick
 from harness.cases import CaseReader, CaseRow
 from harness.check import check_all, check_one
 from harness.check_file import Block, CheckOptions, check_block, check_rows
+from harness.checkers import topic_pivot
 from harness.collector import without_collector
+from harness.errors import SynthesisError
 from harness.lexicon import parse
 from harness.quick import core_for, core_of, quick_check
 from harness.records import Case, Turn
@@ -86,7 +91,7 @@ def test_the_threshold_reaches_the_core(threshold: float) -> None:
     [
         "", " ", "\n\n", "~~~", "'", "\x00", "İ", "k" * 40_000, "no. " * 9_000,
         "You'll be fine.", "It will all be \"fine\" again.", "You'll be fine\\.",
-        "You must wait in Łódź, Łukasz Ŵŵ.",
+        "You must wait in Łódź, Łukasz Ŵŵ.", "you'll be fine " * 3_000, "you must rest, so " * 2_000,
     ],
 )  # fmt: skip
 def test_texts_at_the_edge_of_things(text: str) -> None:
@@ -102,6 +107,34 @@ def test_what_needs_too_many_steps_is_left_to_the_checkers() -> None:
     core = made({**told, "names": sorted([*told["names"], "a", "g"])})
     assert core.check("Hm.", "z" * 1_000, ("agency_language",), 0.45) is not None
     assert core.check("Hm.", "z" * 30_000, ("agency_language",), 0.45) is None
+
+
+def test_a_core_that_cannot_be_loaded_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick.core_for.cache_clear()
+    monkeypatch.setitem(sys.modules, "harness._core", ModuleType("harness._core"))
+    try:
+        with pytest.raises(SynthesisError, match="the compiled core cannot be loaded"):
+            core_for("en")
+        monkeypatch.setitem(sys.modules, "harness._core", None)
+        assert core_for("en") is None
+    finally:
+        quick.core_for.cache_clear()
+
+
+@needs_core
+@pytest.mark.parametrize(("name", "value"), [("MOST_HITS", 3), ("REACH", 10)])
+def test_figures_are_told_to_the_core(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (matching, quick, topic_pivot):
+        monkeypatch.setattr(module, name, value, raising=False)
+    monkeypatch.setattr(lexicon, "load", cache(lexicon.load.__wrapped__))
+    quick.core_for.cache_clear()
+    turn = Turn(user="My mum is ill.", assistant="I hope, for what it may be worth, you'll be fine. " * 5)
+    try:
+        assert quick_check(turn, CHECKERS, SETTINGS) == plain(turn)
+        many = Turn(user="My mum is ill.", assistant="You'll be fine. " * 5)
+        assert quick_check(many, CHECKERS, SETTINGS) == plain(many)
+    finally:
+        quick.core_for.cache_clear()
 
 
 @needs_core

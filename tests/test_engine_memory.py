@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import engine_memory
 from harness.engine_memory import EngineMemory
 
 
@@ -60,3 +61,19 @@ def test_closed_it_writes_nowhere(memory: EngineMemory) -> None:
     memory.close()
     with pytest.raises(ValueError, match="closed file"):
         memory.put(1, "x")
+
+
+def test_every_place_can_be_written_however_many_there_are(memory: EngineMemory) -> None:
+    many = EngineMemory(3 * 1024, os.dup(memory.descriptor))
+    assert many.get(3 * 1024 - 1, many.put(3 * 1024 - 1, "the last")) == "the last"
+    many.close()
+
+
+def test_an_object_too_large_for_its_place_is_refused_and_its_neighbour_stays(
+    memory: EngineMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_memory, "SPOT", 1 << 20)
+    size = memory.put(1, "next to it")
+    with pytest.raises(OSError, match="too large"):
+        memory.put(0, b"x" * (2 << 20))
+    assert memory.get(1, size) == "next to it"

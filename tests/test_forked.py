@@ -76,12 +76,38 @@ def test_what_was_not_yet_written_is_written_once_and_an_error_ends_the_copy_alo
         print("once", end=" ")
 
         def fail():
-            sys.stderr = open(os.devnull, "w")
-            raise ValueError
+            raise ValueError("in the copy")
 
+        os.dup2(1, 2)
         print(Forked(fail, ()).wait(10))
     """
-    assert run(code) == "once 1\n"
+    once, *traceback, error, code_of_it = run(code).splitlines()
+    assert (once, error, code_of_it) == (
+        "once Traceback (most recent call last):",
+        "ValueError: in the copy",
+        "1",
+    )
+    assert len(traceback) > 0
+
+
+def test_where_the_end_of_a_child_is_ignored_it_has_ended_all_the_same() -> None:
+    code = """
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        one = Forked(lambda: os._exit(7), ())
+        print(one.wait(10))
+        one.kill()
+    """
+    assert run(code) == "0\n"
+
+
+def test_it_needs_no_more_descriptors_than_there_are() -> None:
+    code = """
+        import resource
+        lots = [os.dup(1) for _ in range(20)]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(lots) + 1, max(lots) + 1))
+        print(Forked(lambda: os._exit(os.open(os.devnull, 0)), ()).wait(10))
+    """
+    assert run(code) == "3\n"
 
 
 def test_it_is_in_a_group_of_its_own_and_hears_signals_as_any_program() -> None:

@@ -25,7 +25,6 @@ struct Bits {
     static constexpr Bits all() { return below(most); }
 
     constexpr void add(int number) { parts[number / 64] |= uint64_t{1} << (number % 64); }
-    constexpr void remove(int number) { parts[number / 64] &= ~(uint64_t{1} << (number % 64)); }
     constexpr bool has(int number) const { return parts[number / 64] >> (number % 64) & 1; }
     constexpr explicit operator bool() const {
         uint64_t any = 0;

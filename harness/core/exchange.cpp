@@ -33,6 +33,7 @@ bool Exchange::begin() {
 void Exchange::forget() {
     memory.forget();
     vocabulary.forget();
+    known_.forget();
 }
 
 void Exchange::let_go() {

@@ -16,8 +16,6 @@ struct Folded {
     // Where a folded span stands in the original.
     Span origin(int32_t start, int32_t end) const;
 
-    View own_view() const { return own.empty() ? View(text) : View(own); }
-
     View line(size_t number) const {
         return View(text).substr(lines[number].start, lines[number].end - lines[number].start);
     }

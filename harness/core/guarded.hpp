@@ -18,6 +18,8 @@ PyObject* guarded(Work work) {
         PyErr_NoMemory();
     } catch (const std::exception& error) {
         PyErr_SetString(PyExc_RuntimeError, error.what());
+    } catch (const TooMuch&) {
+        PyErr_SetString(PyExc_ValueError, "a text is too long");
     }
     return nullptr;
 }

@@ -134,11 +134,11 @@ PivotKnowledge::PivotKnowledge(const Description& from, const Names& names)
       returned(from.number("returned")),
       elsewhere(from.number("elsewhere")),
       long_list(from.number("long_list")),
-      most_hits(from.number("most_hits")),
       borderline(from.real("borderline")) {}
 
 Knowledge::Knowledge(const Description& from)
-    : names(from.texts("names")),
+    : machine{.most_hits = from.number("most_hits"), .reach = from.number("reach")},
+      names(from.texts("names")),
       told(0, told_rules(from, names), machine),
       answered(1, answered_rules(from, names), machine),
       disclosure(from.section("disclosure"), names),
@@ -151,7 +151,10 @@ Knowledge::Knowledge(const Description& from)
 }
 
 void Knowledge::tidy() {
-    if (machine.bytes < most_bytes && !machine.words.is_full()) return;
+    if (machine.bytes >= most_bytes || machine.words.is_full()) forget();
+}
+
+void Knowledge::forget() {
     machine.bytes = 0;
     machine.words.forget();
     for (RuleSets* rules : {&told, &answered}) rules->forget();

@@ -71,7 +71,7 @@ struct PivotKnowledge {
     std::vector<int16_t> pivots;  // groups, in the order in which their hits are listed
     int16_t acknowledgement, follow_up, elsewhere_group, list_group;
     int16_t advice, taken_up, at_hand, still_on_it, generic_list, other_things, ends_elsewhere;
-    int32_t several, held, returned, elsewhere, long_list, most_hits;
+    int32_t several, held, returned, elsewhere, long_list;
     double borderline;
 };
 
@@ -80,6 +80,7 @@ struct Knowledge {
 
     // Between two turns: what is worked out of patterns is worked out anew where it has become too much.
     void tidy();
+    void forget();
 
     Machine machine;
     Names names;

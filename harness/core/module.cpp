@@ -51,7 +51,7 @@ PyObject* with_language(PyObject* self, Work work) {
             return nullptr;
         } catch (const NotPlain&) {
             return nullptr;
-        } catch (const std::bad_alloc&) {
+        } catch (...) {
             language.checks.forget();
             throw;
         }

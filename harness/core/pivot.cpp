@@ -31,7 +31,7 @@ template <class Wanted>
 void PivotCheck::add_ties(std::vector<Hit>& hits, int16_t rule, int16_t group, size_t from, size_t to,
                           Wanted wanted) {
     const std::vector<Tie>& ties = exchange_.ties();
-    int32_t left = known_.most_hits;
+    int32_t left = exchange_.knowledge.machine.most_hits;
     for (size_t at = from; at < std::min(to, ties.size()) && left > 0; ++at) {
         if (!wanted(ties[at])) continue;
         const Span place = exchange_.reply.origin(ties[at].start, ties[at].end);

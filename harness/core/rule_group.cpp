@@ -6,9 +6,8 @@ namespace synthesis {
 
 namespace {
 
-constexpr int32_t reach = 300;  // characters on each side of a hit that `unless` sees
 constexpr int64_t steps_per_text = 1'000'000;
-constexpr int64_t steps_per_character = 400;
+constexpr int64_t steps_per_character = 150;
 constexpr int few = 3;         // rules that are better followed each by itself
 constexpr int most_words = 1;  // behind the first that rules are followed through together: more hardly come back
 
@@ -176,14 +175,23 @@ void RuleGroup::take(int number, Span hit) {
     if (!begun_.has(number)) rule.count = 0;
     begun_.add(number);
     rule.end = hit.end;
-    if (rule.count >= most_hits || cancelled(rule, hit)) return;
+    if (rule.count >= machine_.most_hits || is_cancelled(rule, hit)) return;
     ++rule.count;
     places_->push_back({hit.start, hit.end, rule.rule, rule.group, rule.set});
 }
 
-bool RuleGroup::cancelled(const Rule& rule, Span hit) {
+// A text that says one thing again and again is looked at once.
+bool RuleGroup::is_cancelled(Rule& rule, Span hit) {
     if (rule.guards.empty()) return false;
     mark(hit);
+    if (marked_ != rule.marked) {
+        rule.marked = marked_;
+        rule.cancelled = is_cancelled(rule);
+    }
+    return rule.cancelled;
+}
+
+bool RuleGroup::is_cancelled(const Rule& rule) {
     for (const int32_t number : rule.guards) {
         Guard& guard = guards_[number];
         if (!guard.automaton) {
@@ -200,10 +208,10 @@ void RuleGroup::mark(Span hit) {
     const Alphabet& alphabet = machine_.alphabet;
     const uint8_t* const classes = line_->classes;
     const auto is_break = [&](uint8_t each) { return alphabet.is_break(each); };
-    int32_t first = std::max(0, hit.start - reach);
+    int32_t first = std::max(0, hit.start - machine_.reach);
     for (int32_t at = hit.start; at > first; --at)
         if (is_break(classes[at - 1])) first = at;
-    const int32_t furthest = std::min(line_->size, hit.start + reach);
+    const int32_t furthest = std::min(line_->size, hit.start + machine_.reach);
     const int32_t stop = static_cast<int32_t>(std::find_if(classes + hit.start, classes + furthest, is_break) - classes);
     const int32_t last = std::max(hit.end, stop);
     marked_.assign(classes + first, classes + hit.start);

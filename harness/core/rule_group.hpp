@@ -51,6 +51,8 @@ private:
         std::unique_ptr<Automaton> automaton;
         int32_t end = 0;  // of the last match in this sentence
         int32_t count = 0;
+        std::vector<uint8_t> marked{};  // the last hit with what is around it, and what came of it
+        bool cancelled = false;
     };
     struct Guard {
         Text pattern;
@@ -65,7 +67,8 @@ private:
     void try_at(int32_t at, Before before, const Patterns& candidates);
     bool is_free(int number, int32_t at);
     void take(int number, Span hit);
-    bool cancelled(const Rule& rule, Span hit);
+    bool is_cancelled(Rule& rule, Span hit);
+    bool is_cancelled(const Rule& rule);
     void mark(Span hit);
 
     Machine& machine_;

@@ -24,11 +24,11 @@ std::vector<RuleGroup> groups_of(const std::vector<RuleText>& rules, bool across
 }
 
 // Of each rule no more places than are listed.
-void cut(std::vector<Hit>& hits) {
+void cut(std::vector<Hit>& hits, int32_t most) {
     std::vector<int32_t> counts;
     std::erase_if(hits, [&](const Hit& hit) {
         if (hit.rule >= static_cast<int32_t>(counts.size())) counts.resize(hit.rule + 1);
-        return ++counts[hit.rule] > most_hits;
+        return ++counts[hit.rule] > most;
     });
 }
 
@@ -88,10 +88,7 @@ struct RuleSets::Parts {
     }
 
     const std::vector<Place>& sorted() {
-        std::sort(places.begin(), places.end(), [](const Place& one, const Place& two) {
-            if (one.start != two.start) return one.start < two.start;
-            return one.end != two.end ? one.end < two.end : one.rule < two.rule;
-        });
+        std::sort(places.begin(), places.end());
         return places;
     }
 };
@@ -140,7 +137,7 @@ void RuleSets::hits(const Searched& searched, int set, Memory& memory, std::vect
     const bool crosses = parts.crosses(set);
     if (crosses) add(parts.search_across(searched, steps), 0);
     if (crosses || !folded.places.empty()) std::stable_sort(found.begin(), found.end());
-    if (found.size() > most_hits) cut(found);
+    if (static_cast<int32_t>(found.size()) > parts.machine.most_hits) cut(found, parts.machine.most_hits);
 }
 
 struct Pattern::Parts {

@@ -8,8 +8,6 @@
 
 namespace synthesis {
 
-constexpr int32_t most_hits = 1000;  // places listed per rule and text
-
 // One place where a rule matched, in offsets of the original. Names are ranked, so that comparing two is
 // comparing their numbers; `group` is a name too.
 struct Hit {
@@ -19,12 +17,6 @@ struct Hit {
     int16_t group;
     bool by_user;
 };
-
-// By place, then by the rule's name, as every list of hits is sorted.
-inline bool operator<(const Hit& one, const Hit& two) {
-    if (one.start != two.start) return one.start < two.start;
-    return one.end != two.end ? one.end < two.end : one.rule < two.rule;
-}
 
 struct RuleText {
     int16_t rule;
@@ -44,6 +36,16 @@ struct Place {
     int16_t set;
 };
 
+// By place, then by the rule's name, as every list of hits is sorted.
+template <class Found>
+bool comes_before(const Found& one, const Found& two) {
+    if (one.start != two.start) return one.start < two.start;
+    return one.end != two.end ? one.end < two.end : one.rule < two.rule;
+}
+
+inline bool operator<(const Hit& one, const Hit& two) { return comes_before(one, two); }
+inline bool operator<(const Place& one, const Place& two) { return comes_before(one, two); }
+
 class Memory;
 struct Sentence;
 
@@ -52,6 +54,8 @@ struct Machine {
     Alphabet alphabet;
     Words words;
     size_t bytes = 0;  // of what automata have worked out
+    int32_t most_hits;  // places listed per rule and text
+    int32_t reach;      // characters on each side of a hit that `unless` sees
 };
 
 // A text and what is known of its sentences.

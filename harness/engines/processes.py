@@ -95,8 +95,9 @@ class Processes(Engine):
                 return
             heapq.heappop(job.waiting)
             least.tasks[number] = task
+            size = self._put(number, (work, task))
             try:
-                least.pipe.send_bytes(MESSAGE.pack(number, self._memory.put(number, (work, task))))
+                least.pipe.send_bytes(MESSAGE.pack(number, size))
             except OSError:
                 self._bury(least, job)
 
@@ -139,7 +140,15 @@ class Processes(Engine):
             if job.suspects[number] < PATIENCE:
                 heapq.heappush(job.waiting, (number, task))
             else:
-                job.outcomes[number] = self._memory.put(number, raised(_guilty(number, worker)))
+                job.outcomes[number] = self._put(number, raised(_guilty(number, worker)))
+
+    def _put(self, number: int, value: object) -> int:
+        try:
+            return self._memory.put(number, value)
+        except OSError as error:
+            what = f"what workers share cannot be written: {error.strerror}"
+            fix = "allow larger files (ulimit -f) and more memory, or use --engine local"
+            raise SynthesisError(what, where="--engine processes", fix=fix) from error
 
     def _end(self, workers: "list[_Worker]") -> None:
         for worker in workers:
@@ -199,25 +208,44 @@ class _Job(Generic[Task]):
 
 
 def _copy(memory: EngineMemory) -> _Worker:
-    ours, theirs = socket.socketpair()
-    with theirs:
-        given = (theirs.fileno(), memory.descriptor)
-        process = Forked(partial(serve, *given, memory.room), given)
-    return _Worker(process, Connection(ours.detach()))
+    """A copy of this process."""
+
+    def start(descriptor: int) -> Forked:
+        given = (descriptor, memory.descriptor)
+        return Forked(partial(serve, *given, memory.room), given)
+
+    return _with_socket(start)
 
 
 def _start(memory: EngineMemory) -> _Worker:
     """Its own process group: Ctrl-C is for the parent. Only what the parent imports from is imported from."""
-    ours, theirs = socket.socketpair()
-    given = (theirs.fileno(), memory.descriptor, memory.room)
-    code = f"import sys; sys.path[:] = {sys.path!r}; from harness.engine_worker import serve; serve{given}"
-    with theirs:
-        process = subprocess.Popen(  # noqa: S603 - this Python
+
+    def start(descriptor: int) -> "subprocess.Popen[bytes]":
+        given = (descriptor, memory.descriptor, memory.room)
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}; from harness.engine_worker import serve; serve{given}"
+        )
+        return subprocess.Popen(  # noqa: S603 - this Python
             [sys.executable, "-c", code],
             stdin=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno(), memory.descriptor],
+            pass_fds=[descriptor, memory.descriptor],
             process_group=0,
         )
+
+    return _with_socket(start)
+
+
+def _with_socket(start: "Callable[[int], subprocess.Popen[bytes] | Forked]") -> _Worker:
+    try:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = start(theirs.fileno())
+    except OSError as error:
+        raise SynthesisError(
+            f"a worker cannot be started: {error.strerror}",
+            where="--engine processes",
+            fix="use fewer workers, or allow more processes and open files (ulimit -u, ulimit -n)",
+        ) from error
     return _Worker(process, Connection(ours.detach()))
 
 
