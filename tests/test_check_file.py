@@ -209,6 +209,31 @@ def test_workers_killed_in_the_middle_change_nothing(tmp_path: Path) -> None:
     assert without_timing(tmp_path / "torn.json") == without_timing(tmp_path / "whole.json")
 
 
+@pytest.mark.parametrize("engine", ["local", "processes:2"])
+def test_told_to_end_it_leaves_nothing_behind(engine: str, tmp_path: Path) -> None:
+    cases = tmp_path / "many.jsonl"
+    cases.write_text("\n".join(row(number) for number in range(150_000)) + "\n", "utf-8")
+    (tmp_path / "out").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "harness", "check", str(cases), "--engine", engine],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 60
+    while (
+        not any(path.stat().st_size for path in (tmp_path / "out").iterdir()) and time.monotonic() < deadline
+    ):
+        time.sleep(0.005)
+    workers = children(process.pid)
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (1, b"synthesis: interrupted\n")
+    assert list((tmp_path / "out").iterdir()) == []
+    assert len(workers) == (2 if engine == "processes:2" else 0)
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
 def children(pid: int) -> set[int]:
     return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
 

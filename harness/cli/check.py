@@ -1,6 +1,9 @@
 """`synthesis check`: run the checkers over labelled cases and answer with an exit code."""
 
 import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,12 +46,22 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     allowed = whole_number(fail_on, "--fail-on")
     source = _source(path, cases, planted=planted)
-    with prepared_out(Path(out), inputs=(source, schema)) as target:
+    with _ended_as_by_ctrl_c(), prepared_out(Path(out), inputs=(source, schema)) as target:
         checked = _check(source, target, engine, schema, planted=planted)
     _show(checked, json=json, color=not no_color)
     for miss in checked.tally.missed:
         complain(f"planted row not caught: {miss}")
     return decide_check(checked.summary, fail_on=allowed, planted_misses=len(checked.tally.missed))
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """Told to end by the system, half a report is not left behind either."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _show(checked: "CheckedFile", *, json: bool, color: bool) -> None:
