@@ -100,6 +100,16 @@ def test_texts_at_the_edge_of_things(text: str) -> None:
 
 
 @needs_core
+@pytest.mark.parametrize("start", [r"\b", r"a\b"])
+def test_many_ways_to_the_same_place_are_one(start: str) -> None:
+    """Each group doubles the ways; a core that goes them all is not done while anybody waits."""
+    told: dict[str, Any] = quick.description("en")
+    told["agency"]["rules"] = [("a", "g", False, start + "(?:a?|b?)" * 60 + "z", ())]
+    core = made({**told, "names": sorted([*told["names"], "a", "g"])})
+    assert core.check("Hm.", "a aab", ("agency_language",), 0.45) is not None
+
+
+@needs_core
 def test_what_needs_too_many_steps_is_left_to_the_checkers() -> None:
     """A pattern that begins anywhere and goes on to the end of the word takes the square of its letters."""
     told: dict[str, Any] = quick.description("en")

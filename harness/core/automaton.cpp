@@ -39,8 +39,19 @@ public:
         return true;
     }
 
+    // False where it was there before with all these characters: otherwise there would be no end of ways to it.
+    bool add(int32_t number, const Classes& classes) {
+        if (walked_.size() < rounds_.size()) walked_.resize(rounds_.size());
+        Classes& walked = walked_[number];
+        if (add(number)) walked = {};
+        if (!(classes & ~walked)) return false;
+        walked |= classes;
+        return true;
+    }
+
 private:
     std::vector<uint32_t> rounds_;
+    std::vector<Classes> walked_;
     uint32_t round_ = 0;
 };
 
@@ -56,16 +67,14 @@ Automaton::Automaton(const Tree& tree, Alphabet& alphabet, size_t& bytes, bool a
 // The characters, or the end, that lead on from an instruction, or before which a match is found.
 void Automaton::add_firsts(Work& now, int32_t instruction, Before before, Classes& found) const {
     std::vector<std::pair<int32_t, Classes>>& stack = now.allowed;
-    const Classes every = Classes::below(alphabet_.classes());
-    stack.assign(1, {instruction, every});
+    stack.assign(1, {instruction, Classes::below(alphabet_.classes())});
     while (!stack.empty()) {
         auto [number, allowed] = stack.back();
         stack.pop_back();
         const Instruction& each = program_[number];
         if (each.kind == Instruction::Kind::assertion)
             allowed &= alphabet_.holding(static_cast<Assertion>(each.argument), before);
-        if (!(allowed & ~found)) continue;
-        if (allowed == every && !now.add(number)) continue;
+        if (!(allowed & ~found) || !now.add(number, allowed)) continue;
         switch (each.kind) {
             case Instruction::Kind::one_of: found |= allowed & alphabet_.members(each.argument); break;
             case Instruction::Kind::matched: found |= allowed; break;
