@@ -32,14 +32,16 @@ Automaton::Automaton(const Tree& tree, Alphabet& alphabet, size_t& bytes, bool a
 // The characters, or the end, that lead on from an instruction, or before which a match is found.
 void Automaton::add_firsts(Work& now, int32_t instruction, Before before, Classes& found) const {
     std::vector<std::pair<int32_t, Classes>>& stack = now.allowed;
-    stack.assign(1, {instruction, Classes::below(alphabet_.classes())});
+    const Classes every = Classes::below(alphabet_.classes());
+    stack.assign(1, {instruction, every});
     while (!stack.empty()) {
         auto [number, allowed] = stack.back();
         stack.pop_back();
         const Instruction& each = program_[number];
         if (each.kind == Instruction::Kind::assertion)
             allowed &= alphabet_.holding(static_cast<Assertion>(each.argument), before);
-        if (!(allowed & ~found) || !now.add(number, allowed)) continue;
+        if (!(allowed & ~found)) continue;
+        if (allowed == every ? !now.add(number) : !now.add(number, allowed)) continue;
         switch (each.kind) {
             case Instruction::Kind::one_of: found |= allowed & alphabet_.members(each.argument); break;
             case Instruction::Kind::matched: found |= allowed; break;

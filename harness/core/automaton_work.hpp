@@ -16,7 +16,11 @@ public:
     // Which instructions are followed is noted anew.
     void begin(int32_t size) {
         if (static_cast<int32_t>(rounds_.size()) < size) rounds_.resize(size, 0);
-        if (++round_ == 0) std::fill(rounds_.begin(), rounds_.end(), 0), round_ = 1;
+        if (++round_ == 0) {
+            std::fill(rounds_.begin(), rounds_.end(), 0);
+            walked_.clear();
+            round_ = 1;
+        }
     }
 
     // False where it was there before.
@@ -26,11 +30,13 @@ public:
         return true;
     }
 
-    // False where it was there before with all these characters: otherwise there would be no end of ways to it.
+    // Only for some characters; false where it was there before with all of these. Otherwise there would be no
+    // end of ways to it.
     bool add(int32_t number, const Classes& classes) {
+        if (rounds_[number] == round_) return false;
         if (walked_.size() < rounds_.size()) walked_.resize(rounds_.size());
-        Classes& walked = walked_[number];
-        if (add(number)) walked = {};
+        auto& [round, walked] = walked_[number];
+        if (round != round_) round = round_, walked = {};
         if (!(classes & ~walked)) return false;
         walked |= classes;
         return true;
@@ -38,7 +44,7 @@ public:
 
 private:
     std::vector<uint32_t> rounds_;
-    std::vector<Classes> walked_;
+    std::vector<std::pair<uint32_t, Classes>> walked_;
     uint32_t round_ = 0;
 };
 
