@@ -1,5 +1,6 @@
 """A process that begins as a copy of this one, with all it has made ready; looked after as a `Popen` is."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -80,6 +81,7 @@ class Forked:
 
 
 def _begin(descriptors: Collection[int]) -> None:
+    gc.freeze()  # to look through what the original has made would copy it
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     os.setpgid(0, 0)

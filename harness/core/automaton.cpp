@@ -59,8 +59,33 @@ Classes Automaton::going_on(const Point& point) const {
     return found;
 }
 
+// Most patterns tell fewer characters apart than all of them together do.
+void Automaton::tell_apart() {
+    std::vector<int32_t> sets;
+    for (int32_t number = 0; number < program_.size(); ++number)
+        if (program_[number].kind == Instruction::Kind::one_of) sets.push_back(program_[number].argument);
+    std::sort(sets.begin(), sets.end());
+    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+    std::vector<Classes> groups;
+    for (int number = 0; number < alphabet_.classes(); ++number) groups.push_back(alphabet_.same_kind(number));
+    std::sort(groups.begin(), groups.end(), [](const Classes& one, const Classes& two) { return one.parts < two.parts; });
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    for (const int32_t set : sets) {
+        const Classes members = alphabet_.members(set);
+        for (size_t at = groups.size(); at-- > 0;) {
+            const Classes others = groups[at] & ~members;
+            if (!others || others == groups[at]) continue;
+            groups[at] &= members;
+            groups.push_back(others);
+        }
+    }
+    width_ = static_cast<int32_t>(groups.size());
+    for (size_t at = 0; at < groups.size(); ++at)
+        groups[at].each([&](int number) { own_[number] = static_cast<uint8_t>(at); });
+}
+
 void Automaton::reset() {
-    width_ = alphabet_.classes();
+    if (width_ == 0) tell_apart();
     points_ = {};
     branches_ = {};
     rows_ = {};
@@ -81,7 +106,7 @@ inline Automaton::Entry Automaton::look_up(State state, uint8_t next) {
     const Branches& branches = branches_[state];
     Entry found = dead;
     if (branches.row >= 0) {
-        found = rows_[branches.row + next];
+        found = rows_[branches.row + own_[next]];
     } else {
         for (int at = 0; at < Branches::few; ++at)
             if (branches.classes[at] == next) found = branches.entries[at];
@@ -91,7 +116,7 @@ inline Automaton::Entry Automaton::look_up(State state, uint8_t next) {
 
 Automaton::Entry& Automaton::entry(State state, uint8_t next) {
     Branches& branches = branches_[state];
-    if (branches.row >= 0) return rows_[branches.row + next];
+    if (branches.row >= 0) return rows_[branches.row + own_[next]];
     return branches.entries[std::find(branches.classes.begin(), branches.classes.end(), next) -
                             branches.classes.begin()];
 }
@@ -105,7 +130,7 @@ void Automaton::add_state(const Point& point) {
     } else {
         branches.row = static_cast<int32_t>(rows_.size());
         rows_.resize(rows_.size() + width_, dead);
-        going_on.each([&](int number) { rows_[branches.row + number] = unknown; });
+        going_on.each([&](int number) { rows_[branches.row + own_[number]] = unknown; });
         bytes_ += width_ * sizeof(Entry);
     }
     points_.push_back(point);

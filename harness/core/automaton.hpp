@@ -64,6 +64,7 @@ private:
         int32_t row = -1;
     };
 
+    void tell_apart();
     Entry look_up(State state, uint8_t next);
     Entry& entry(State state, uint8_t next);
     Entry step(State state, uint8_t next);
@@ -83,7 +84,8 @@ private:
     size_t& bytes_;
     bool any_;
     std::array<Classes, befores> firsts_;
-    int32_t width_ = 0;
+    std::array<uint8_t, Classes::most> own_{};  // by class: its number among those this pattern tells apart
+    int32_t width_ = 0;                         // how many those are; nought before the first text
     std::vector<Point> points_;  // of each state
     std::vector<Branches> branches_;
     std::vector<Entry> rows_;
