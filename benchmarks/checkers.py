@@ -41,6 +41,7 @@ HOSTILE = {
     "quotations never closed": 'he said "you must ' * 55_000,
     "lists": "- call now\n" * 90_000,
     "promises": "I promise it will all be fine. " * 32_000,
+    "promises in one breath": "you'll be fine " * 66_000,
 }
 
 
@@ -169,7 +170,9 @@ def hostile(root: Path, node: list[str] | None) -> None:
     commands = {"ours": [sys.executable, "-m", "harness", "check", "{}", "--out", str(root / "report.json")]}
     if node is not None:
         commands["npm"] = [*node, "--cases", "{}", "--out", str(root / "npm.json")]
-    starts = {name: one_reply(root, command, "Fine.") for name, command in commands.items()}
+    starts = {
+        name: min(one_reply(root, command, "Fine.") for _ in range(5)) for name, command in commands.items()
+    }
     for title, text in HOSTILE.items():
         figures = []
         for name, command in commands.items():
