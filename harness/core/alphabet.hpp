@@ -34,6 +34,7 @@ public:
     Before kind_of(uint8_t number) const { return kinds_[number]; }
     bool is_word(uint8_t number) const { return kinds_[number] == word; }
     bool is_break(uint8_t number) const { return kinds_[number] == line_start; }
+    size_t sets() const { return members_.size(); }
     Classes members(int32_t set) const { return members_[set]; }
     // All characters that are the same to the place behind them.
     Classes same_kind(uint8_t number) const { return number == end() ? ends_ : of_kind_[kinds_[number]]; }

@@ -61,17 +61,16 @@ Classes Automaton::going_on(const Point& point) const {
 
 // Most patterns tell fewer characters apart than all of them together do.
 void Automaton::tell_apart() {
-    std::vector<int32_t> sets;
+    std::vector<bool> used(alphabet_.sets());
     for (int32_t number = 0; number < program_.size(); ++number)
-        if (program_[number].kind == Instruction::Kind::one_of) sets.push_back(program_[number].argument);
-    std::sort(sets.begin(), sets.end());
-    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+        if (program_[number].kind == Instruction::Kind::one_of) used[program_[number].argument] = true;
     std::vector<Classes> groups;
     for (int number = 0; number < alphabet_.classes(); ++number) groups.push_back(alphabet_.same_kind(number));
     std::sort(groups.begin(), groups.end(), [](const Classes& one, const Classes& two) { return one.parts < two.parts; });
     groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-    for (const int32_t set : sets) {
-        const Classes members = alphabet_.members(set);
+    for (size_t set = 0; set < used.size(); ++set) {
+        if (!used[set]) continue;
+        const Classes members = alphabet_.members(static_cast<int32_t>(set));
         for (size_t at = groups.size(); at-- > 0;) {
             const Classes others = groups[at] & ~members;
             if (!others || others == groups[at]) continue;

@@ -4,87 +4,105 @@
 
 namespace synthesis {
 
-int32_t Tree::add(Node node) {
-    nodes_.push_back(std::move(node));
+int32_t Tree::add(const Node& node) {
+    nodes_.push_back(node);
     return static_cast<int32_t>(nodes_.size()) - 1;
+}
+
+// A node and its parts, which are not a piece of `parts_`.
+int32_t Tree::joined(Node node, std::span<const int32_t> parts) {
+    node.first = static_cast<int32_t>(parts_.size());
+    parts_.insert(parts_.end(), parts.begin(), parts.end());
+    node.last = static_cast<int32_t>(parts_.size());
+    return add(node);
 }
 
 bool Tree::may_be_empty(int32_t number) const {
     const Node& node = nodes_[number];
+    const auto parts = this->parts(node);
     auto empty = [this](int32_t part) { return may_be_empty(part); };
     switch (node.kind) {
         case Node::Kind::one_of: return false;
-        case Node::Kind::sequence: return std::all_of(node.parts.begin(), node.parts.end(), empty);
-        case Node::Kind::choice: return std::any_of(node.parts.begin(), node.parts.end(), empty);
-        case Node::Kind::repeat: return node.least == 0 || empty(node.parts[0]);
+        case Node::Kind::sequence: return std::all_of(parts.begin(), parts.end(), empty);
+        case Node::Kind::choice: return std::any_of(parts.begin(), parts.end(), empty);
+        case Node::Kind::repeat: return node.least == 0 || empty(parts[0]);
         default: return true;
     }
 }
 
 // Sequences are kept flat: none of their parts is a sequence.
-int32_t Tree::sequence(std::vector<int32_t> parts) {
-    std::vector<int32_t> flat;
-    for (int32_t part : parts) {
-        if (nodes_[part].kind == Node::Kind::sequence) {
-            flat.insert(flat.end(), nodes_[part].parts.begin(), nodes_[part].parts.end());
-        } else if (nodes_[part].kind != Node::Kind::empty) {
-            flat.push_back(part);
+int32_t Tree::sequence(std::span<const int32_t> given) {
+    const auto first = static_cast<int32_t>(parts_.size());
+    for (const int32_t part : given) {
+        const Node& node = nodes_[part];
+        if (node.kind == Node::Kind::sequence) {
+            for (int32_t at = node.first; at < node.last; ++at) parts_.push_back(parts_[at]);
+        } else if (node.kind != Node::Kind::empty) {
+            parts_.push_back(part);
         }
     }
-    if (flat.empty()) return 0;
-    if (flat.size() == 1) return flat[0];
-    Node node{.kind = Node::Kind::sequence};
-    node.parts = std::move(flat);
-    return add(std::move(node));
+    const auto last = static_cast<int32_t>(parts_.size());
+    if (last - first > 1) return add({.kind = Node::Kind::sequence, .first = first, .last = last});
+    const int32_t only = last > first ? parts_[first] : 0;
+    parts_.resize(first);
+    return only;
 }
 
 int32_t Tree::head(int32_t number) const {
     const Node& node = nodes_[number];
-    return node.kind == Node::Kind::sequence ? node.parts[0] : number;
+    return node.kind == Node::Kind::sequence ? parts_[node.first] : number;
 }
 
 int32_t Tree::without_head(int32_t number) {
-    if (nodes_[number].kind != Node::Kind::sequence) return 0;
-    const std::vector<int32_t>& parts = nodes_[number].parts;
-    return sequence(std::vector<int32_t>(parts.begin() + 1, parts.end()));
+    const Node& node = nodes_[number];
+    if (node.kind != Node::Kind::sequence) return 0;
+    if (node.last - node.first == 2) return parts_[node.first + 1];
+    return add({.kind = Node::Kind::sequence, .first = node.first + 1, .last = node.last});
 }
 
 // Alternatives that begin with the same letter share it. Their order is kept where it matters: two that begin
 // with different letters never compete, so one may be moved past the other, but none past anything else.
-int32_t Tree::choice(std::vector<int32_t> given) {
+int32_t Tree::choice(std::span<const int32_t> given) {
     if (given.size() == 1) return given[0];
     std::vector<int32_t> parts;
-    for (int32_t part : given) {
+    for (const int32_t part : given) {
+        const auto inner = this->parts(nodes_[part]);
         if (nodes_[part].kind != Node::Kind::choice) parts.push_back(part);
-        else parts.insert(parts.end(), nodes_[part].parts.begin(), nodes_[part].parts.end());
+        else parts.insert(parts.end(), inner.begin(), inner.end());
     }
-    std::vector<std::vector<int32_t>> groups;
+    struct Group {
+        char32_t letter;
+        size_t first;
+        size_t last;
+    };
+    std::vector<Group> groups;
+    std::vector<size_t> behind(parts.size());  // the next of the same group
     size_t movable = 0;
-    for (int32_t part : parts) {
-        const char32_t letter = nodes_[head(part)].letter;
-        if (letter == no_letter) {
-            groups.push_back({part});
-            movable = groups.size();
+    for (size_t at = 0; at < parts.size(); ++at) {
+        const char32_t letter = nodes_[head(parts[at])].letter;
+        auto same = [letter](const Group& group) { return group.letter == letter; };
+        auto found = letter == no_letter ? groups.end() : std::find_if(groups.begin() + movable, groups.end(), same);
+        if (found == groups.end()) {
+            groups.push_back({letter, at, at});
+            if (letter == no_letter) movable = groups.size();
+        } else {
+            behind[found->last] = at;
+            found->last = at;
+        }
+    }
+    std::vector<int32_t> chosen, rests;
+    for (const Group& group : groups) {
+        if (group.first == group.last) {
+            chosen.push_back(parts[group.first]);
             continue;
         }
-        auto same = [&](const std::vector<int32_t>& group) { return nodes_[head(group[0])].letter == letter; };
-        auto found = std::find_if(groups.begin() + movable, groups.end(), same);
-        if (found == groups.end()) groups.push_back({part});
-        else found->push_back(part);
+        rests.clear();
+        for (size_t at = group.first; at != group.last; at = behind[at]) rests.push_back(without_head(parts[at]));
+        rests.push_back(without_head(parts[group.last]));
+        const int32_t both[] = {head(parts[group.first]), choice(rests)};
+        chosen.push_back(sequence(both));
     }
-    Node node{.kind = Node::Kind::choice};
-    for (const std::vector<int32_t>& group : groups) {
-        if (group.size() == 1) {
-            node.parts.push_back(group[0]);
-            continue;
-        }
-        std::vector<int32_t> rests;
-        for (int32_t part : group) rests.push_back(without_head(part));
-        int32_t first = head(group[0]);
-        int32_t rest = choice(std::move(rests));
-        node.parts.push_back(sequence({first, rest}));
-    }
-    return node.parts.size() == 1 ? node.parts[0] : add(std::move(node));
+    return chosen.size() == 1 ? chosen[0] : joined({.kind = Node::Kind::choice}, chosen);
 }
 
 }  // namespace synthesis

@@ -73,15 +73,23 @@ private:
     }
 
     int32_t choice() {
-        std::vector<int32_t> parts{sequence()};
-        while (accept('|')) parts.push_back(sequence());
-        return tree_.choice(std::move(parts));
+        const size_t before = open_.size();
+        do open_.push_back(sequence());
+        while (accept('|'));
+        return closed(before, tree_.choice(opened(before)));
     }
 
     int32_t sequence() {
-        std::vector<int32_t> parts;
-        while (more() && peek() != '|' && peek() != ')') parts.push_back(repeated(piece()));
-        return tree_.sequence(std::move(parts));
+        const size_t before = open_.size();
+        while (more() && peek() != '|' && peek() != ')') open_.push_back(repeated(piece()));
+        return closed(before, tree_.sequence(opened(before)));
+    }
+
+    std::span<const int32_t> opened(size_t before) const { return std::span(open_).subspan(before); }
+
+    int32_t closed(size_t before, int32_t node) {
+        open_.resize(before);
+        return node;
     }
 
     int32_t repeated(int32_t part) {
@@ -98,9 +106,8 @@ private:
         bool lazy = accept('?');
         if (more() && (peek() == '*' || peek() == '+' || peek() == '?')) refuse();
         if (most < 0 && tree_.may_be_empty(part)) refuse();
-        Node node{.kind = Node::Kind::repeat, .lazy = lazy, .least = least, .most = most};
-        node.parts = {part};
-        return repeated_again(tree_.add(std::move(node)));
+        const Node node{.kind = Node::Kind::repeat, .lazy = lazy, .least = least, .most = most};
+        return repeated_again(tree_.joined(node, {&part, 1}));
     }
 
     // RE2 takes one repetition behind another only in braces, which no lexicon has.
@@ -258,6 +265,7 @@ private:
 
     Tree& tree_;
     View pattern_;
+    std::vector<int32_t> open_;  // parts of what is being read
     size_t at_ = 0;
     Flags flags_;
 };

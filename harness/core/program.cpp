@@ -60,6 +60,7 @@ int32_t Program::either(int32_t first, int32_t second, bool lazy) {
 // Where a node begins that goes on at `next`.
 int32_t Program::compile(const Tree& tree, int32_t number, int32_t next) {
     const Node& node = tree[number];
+    const auto parts = tree.parts(node);
     switch (node.kind) {
         case Node::Kind::empty: return next;
         case Node::Kind::one_of:
@@ -67,12 +68,12 @@ int32_t Program::compile(const Tree& tree, int32_t number, int32_t next) {
         case Node::Kind::assertion:
             return add({Instruction::Kind::assertion, static_cast<int32_t>(node.assertion), next, -1});
         case Node::Kind::sequence:
-            for (size_t part = node.parts.size(); part-- > 0;) next = compile(tree, node.parts[part], next);
+            for (size_t part = parts.size(); part-- > 0;) next = compile(tree, parts[part], next);
             return next;
         case Node::Kind::choice: {
             int32_t entry = -1;
-            for (size_t part = node.parts.size(); part-- > 0;) {
-                int32_t here = compile(tree, node.parts[part], next);
+            for (size_t part = parts.size(); part-- > 0;) {
+                int32_t here = compile(tree, parts[part], next);
                 entry = entry < 0 ? here : either(here, entry, false);
             }
             return entry;
@@ -83,7 +84,7 @@ int32_t Program::compile(const Tree& tree, int32_t number, int32_t next) {
 }
 
 int32_t Program::compile_repeat(const Tree& tree, const Node& node, int32_t next) {
-    int32_t part = node.parts[0];
+    int32_t part = tree.parts(node)[0];
     int32_t entry = next;
     if (node.most < 0) {
         // The loop refers to itself, so it cannot be one that is known already.

@@ -27,12 +27,12 @@ RuleGroup::RuleGroup(const RuleText* begin, const RuleText* end, Machine& machin
 
 // Rules share many of the patterns that cancel them.
 int32_t RuleGroup::guard(const Text& pattern) {
-    auto same = [&](const Guard& each) { return each.pattern == pattern; };
-    const auto found = std::find_if(guards_.begin(), guards_.end(), same);
-    if (found != guards_.end()) return static_cast<int32_t>(found - guards_.begin());
-    machine_.alphabet.add(Tree(pattern));  // refused now rather than in the middle of a text
-    guards_.push_back({pattern, nullptr});
-    return static_cast<int32_t>(guards_.size()) - 1;
+    const auto [found, fresh] = guard_numbers_.try_emplace(pattern, static_cast<int32_t>(guards_.size()));
+    if (fresh) {
+        machine_.alphabet.add(Tree(pattern));  // refused now rather than in the middle of a text
+        guards_.push_back({pattern, nullptr});
+    }
+    return found->second;
 }
 
 bool RuleGroup::has(int set) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 
 #include "fronts.hpp"
 #include "rules.hpp"
@@ -74,6 +75,7 @@ private:
     Machine& machine_;
     std::vector<Rule> rules_;
     std::vector<Guard> guards_;
+    std::unordered_map<Text, int32_t, Hash> guard_numbers_;
     std::array<std::vector<Patterns>, befores> starts_;  // by what stands before and the first character's class
     bool inside_ = false;                                // whether a match may begin within a word
     bool only_lines_ = true;                             // whether all begin where a line does, or the text
