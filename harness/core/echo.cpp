@@ -34,24 +34,23 @@ bool Echo::listen() {
     exchange_.pairs.clear(words * known_.echo);
     runs_ = 0;
     for (size_t number = 0; number < lines; ++number) {
-        const std::vector<int32_t>& said = told(number);
+        const std::span<const int32_t> said = told(number);
         for (size_t at = 0; at + known_.echo <= said.size(); ++at) run(&said[at], true);
     }
     return runs_ > 0;
 }
 
 // The words of a sentence that neither asks nor passes on what to do.
-const std::vector<int32_t>& Echo::told(size_t number) {
-    Claim& claim = exchange_.user_line(number).claim;
+std::span<const int32_t> Echo::told(size_t number) {
+    Claim& claim = exchange_.user_claim(number);
     if (claim.told_known) return claim.told;
     const View text = exchange_.user.line(number);
-    words_in(text, claim.told);
+    words_in(text, words_);
     bool passes_on = text.ends_with(U'?');
-    for (const int32_t word : claim.told)
+    for (const int32_t word : words_)
         if (exchange_.vocabulary.word(word).marks & mark::passed_on) passes_on = true;
-    if (passes_on) claim.told.clear();
+    if (!passes_on) claim.told = exchange_.memory.keep(words_);
     claim.told_known = true;
-    exchange_.memory.grew(claim.told.capacity() * sizeof(int32_t));
     return claim.told;
 }
 

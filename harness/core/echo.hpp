@@ -14,7 +14,7 @@ public:
     bool repeats(const Hit& order);
 
 private:
-    const std::vector<int32_t>& told(size_t number);
+    std::span<const int32_t> told(size_t number);
     // The words of a clause, without apostrophes.
     void words_in(View text, std::vector<int32_t>& words);
     // The number of a run of words; nought where it is not known and not to be learnt.

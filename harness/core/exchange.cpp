@@ -22,9 +22,9 @@ bool Exchange::begin() {
     known_.tidy();
     disclosed_known_ = ties_known_ = false;
     if (!fold(user) || !fold(reply)) return false;
-    find_lines(user, user.text, user_lines_);
-    find_lines(reply, reply.text, reply_lines_);
-    if (!reply.own.empty()) find_lines(reply, reply.own, own_lines_);
+    memory.find(user.text, user.lines, user_lines_);
+    memory.find(reply.text, reply.lines, reply_lines_);
+    if (!reply.own.empty()) memory.find(reply.own, reply.lines, own_lines_);
     user_reading_.begin(user.lines.size());
     for (Reading* reading : {&reply_reading_, &own_reading_}) reading->begin(reply.lines.size());
     return true;
@@ -48,12 +48,6 @@ void Exchange::let_go() {
     let_go_of(told_);
     let_go_of(ties_);
     for (Reading* reading : {&user_reading_, &reply_reading_, &own_reading_}) reading->begin(0);
-}
-
-void Exchange::find_lines(const Folded& folded, View view, std::vector<Sentence*>& lines) {
-    lines.clear();
-    for (const Span line : folded.lines)
-        lines.push_back(&memory.sentence(view.substr(line.start, line.end - line.start)));
 }
 
 void Exchange::search_user(RuleSet set, std::vector<Hit>& found) {

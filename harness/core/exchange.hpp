@@ -49,8 +49,8 @@ public:
     void search_reply(RuleSet set, std::vector<Hit>& found);
     void search_own(RuleSet set, std::vector<Hit>& found);
 
-    // A sentence of the message, what it says, and what one of the reply says.
-    Sentence& user_line(size_t number) { return *user_lines_[number]; }
+    // What a sentence of the message claims and says, and what one of the reply says.
+    Claim& user_claim(size_t number) { return memory.claim(*user_lines_[number]); }
     const Said& user_said(size_t number) { return vocabulary.said(*user_lines_[number], user.line(number)); }
     const Said& reply_said(size_t number) {
         return vocabulary.said(*reply_lines_[number], reply.line(number));
@@ -76,7 +76,6 @@ private:
         bool persons = false;
     };
 
-    void find_lines(const Folded& folded, View view, std::vector<Sentence*>& lines);
     void find_told_plainly();
     void see_matter();
     void choose_clauses();

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <deque>
 
+#include "arena.hpp"
 #include "numbered.hpp"
-#include "rule_group.hpp"
+#include "rules.hpp"
 #include "said.hpp"
 
 namespace synthesis {
@@ -16,16 +16,24 @@ enum class Known : uint8_t { unknown, no, yes };
 
 struct Sentence {
     std::array<bool, searches> searched{};
-    std::array<std::vector<Place>, searches> places;
     std::array<Known, searches> crossed{};  // whether a rule that crosses sentences may begin with it
+    std::array<std::span<const Place>, searches> places;
     Said said;
-    Claim claim;
+    Claim* claim = nullptr;  // see `Memory::claim`
 };
 
 class Memory {
 public:
-    // What is known of a sentence; it stays where it is until `tidy`.
+    // What is known of some sentences, parts of a text; it stays where it is until `tidy`.
+    void find(View text, const std::vector<Span>& lines, std::vector<Sentence*>& found);
     Sentence& sentence(View text);
+    Claim& claim(Sentence& sentence);
+
+    // What is kept with a sentence.
+    template <class Item>
+    std::span<const Item> keep(const std::vector<Item>& items) {
+        return arena_.keep(items);
+    }
 
     // The number of a word or stem, the same until `tidy`.
     int32_t word(View text);
@@ -36,13 +44,38 @@ public:
     bool tidy();
     void forget();
 
-    void grew(size_t bytes) { bytes_ += bytes; }
-
 private:
-    Numbered texts_;
-    std::deque<Sentence> sentences_;
+    // A sentence and its text, which stands behind it.
+    struct Entry {
+        Sentence sentence;
+        size_t size;
+
+        std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), size}; }
+    };
+    struct Slot {
+        uint64_t hash = 0;
+        Entry* entry = nullptr;
+    };
+    struct Sought {
+        size_t start;
+        size_t size;
+        uint64_t hash;
+    };
+
+    void find(View text, const Span* first, const Span* last, std::vector<Sentence*>& found);
+    void clear_packed();
+    Sentence& sentence(std::string_view key, uint64_t hash);
+    Slot& slot_of(std::string_view key, uint64_t hash);
+    void grow();
+
+    Arena arena_;
+    std::vector<Slot> slots_;  // an open table
+    size_t sentences_ = 0;
     Numbered words_;
-    size_t bytes_ = 0;
+    size_t word_bytes_ = 0;
+    // While sentences are looked up:
+    std::string packed_;
+    std::vector<Sought> sought_;
 };
 
 }  // namespace synthesis

@@ -18,7 +18,7 @@ void ReassuranceCheck::check() {
 void ReassuranceCheck::leave_out_no_claims() {
     stated_.clear();
     for (size_t number = 0; number < exchange_.user.lines.size(); ++number)
-        if (!stated(number).empty()) stated_.push_back(&stated(number));
+        if (!stated(number).empty()) stated_.push_back(stated(number));
     std::erase_if(mind_reading_, [this](const Hit& hit) {
         const Claim& claim = claim_of(exchange_.text_of(hit));
         if (restates(claim)) return true;
@@ -29,23 +29,22 @@ void ReassuranceCheck::leave_out_no_claims() {
 }
 
 // Of a sentence that states a fact; a person who asks, doubts or denies has not stated it.
-const std::vector<int32_t>& ReassuranceCheck::stated(size_t number) {
-    Claim& claim = exchange_.user_line(number).claim;
+std::span<const int32_t> ReassuranceCheck::stated(size_t number) {
+    Claim& claim = exchange_.user_claim(number);
     if (claim.stated_known) return claim.stated;
     const View text = exchange_.user.line(number);
     if (!text.ends_with(U'?') && !known_.doubt.search(text) && !known_.negation.search(text))
-        stems_of(text, claim.stated);
+        claim.stated = stems_of(text);
     claim.stated_known = true;
-    exchange_.memory.grew(claim.stated.capacity() * sizeof(int32_t));
     return claim.stated;
 }
 
 // Stems of a claim; a denial has none: it never restates, it answers what was said.
 const Claim& ReassuranceCheck::claim_of(View text) {
-    Claim& claim = exchange_.memory.sentence(text).claim;
+    Claim& claim = exchange_.memory.claim(exchange_.memory.sentence(text));
     if (claim.claimed_known) return claim;
     const Folded& plain = folded(text);
-    if (!known_.negation.search(plain.text)) stems_of(plain.text, claim.claimed);
+    if (!known_.negation.search(plain.text)) claim.claimed = stems_of(plain.text);
     int32_t words = 0;
     each_word(plain.text, [&](int32_t start, int32_t end) {
         if (++words > known_.opening) return;
@@ -53,15 +52,14 @@ const Claim& ReassuranceCheck::claim_of(View text) {
         if (exchange_.vocabulary.word(word).marks & mark::third) claim.opens_with_pronoun = true;
     });
     claim.claimed_known = true;
-    exchange_.memory.grew(claim.claimed.capacity() * sizeof(int32_t));
     return claim;
 }
 
 // Whether every word that says something was said by the person, in one sentence.
 bool ReassuranceCheck::restates(const Claim& claim) const {
     if (claim.claimed.empty()) return false;
-    return std::any_of(stated_.begin(), stated_.end(), [&](const std::vector<int32_t>* said) {
-        return std::includes(said->begin(), said->end(), claim.claimed.begin(), claim.claimed.end());
+    return std::any_of(stated_.begin(), stated_.end(), [&](std::span<const int32_t> said) {
+        return std::includes(said.begin(), said.end(), claim.claimed.begin(), claim.claimed.end());
     });
 }
 
@@ -73,15 +71,16 @@ bool ReassuranceCheck::speaks_of_own(View before) {
     return end >= 0 && !known_.your.search(plain.substr(end));
 }
 
-void ReassuranceCheck::stems_of(View text, std::vector<int32_t>& stems) {
-    stems.clear();
+std::span<const int32_t> ReassuranceCheck::stems_of(View text) {
+    stems_.clear();
     each_word(text, [&](int32_t start, int32_t end) {
         const int32_t word = exchange_.memory.word(text.substr(start, end - start));
         const int32_t stem = exchange_.vocabulary.word(word).claim_stem;
-        if (stem >= 0) stems.push_back(stem);
+        if (stem >= 0) stems_.push_back(stem);
     });
-    std::sort(stems.begin(), stems.end());
-    stems.erase(std::unique(stems.begin(), stems.end()), stems.end());
+    std::sort(stems_.begin(), stems_.end());
+    stems_.erase(std::unique(stems_.begin(), stems_.end()), stems_.end());
+    return exchange_.memory.keep(stems_);
 }
 
 const Folded& ReassuranceCheck::folded(View text) {

@@ -16,19 +16,20 @@ public:
 
 private:
     void leave_out_no_claims();
-    const std::vector<int32_t>& stated(size_t number);
+    std::span<const int32_t> stated(size_t number);
     const Claim& claim_of(View text);
     bool restates(const Claim& claim) const;
     bool speaks_of_own(View before);
     // Short stems of the words of a text, each once, ascending.
-    void stems_of(View text, std::vector<int32_t>& stems);
+    std::span<const int32_t> stems_of(View text);
     const Folded& folded(View text);
     void decide();
 
     Exchange& exchange_;
     const ReassuranceKnowledge& known_;
     std::vector<Hit> hits_, mind_reading_, guarantee_;
-    std::vector<const std::vector<int32_t>*> stated_;
+    std::vector<std::span<const int32_t>> stated_;
+    std::vector<int32_t> stems_;
 };
 
 }  // namespace synthesis

@@ -113,7 +113,7 @@ void RuleSets::hits(const Searched& searched, int set, Memory& memory, std::vect
     const Folded& folded = searched.folded;
     Steps steps(searched.view);
     found.clear();
-    auto add = [&](const std::vector<Place>& places, int32_t offset) {
+    auto add = [&](std::span<const Place> places, int32_t offset) {
         for (const Place& place : places) {
             if (place.set != set) continue;
             const Span span = folded.origin(place.start + offset, place.end + offset);
@@ -123,14 +123,12 @@ void RuleSets::hits(const Searched& searched, int set, Memory& memory, std::vect
     for (size_t number = 0; number < folded.lines.size(); ++number) {
         const Span line = folded.lines[number];
         Sentence& sentence = *searched.sentences[number];
-        std::vector<Place>& places = sentence.places[parts.number];
+        std::span<const Place>& places = sentence.places[parts.number];
         if (!sentence.searched[parts.number]) {
             const View text = searched.view.substr(line.start, line.end - line.start);
             const ReadLine read = searched.reading.line(number, text, parts.machine.alphabet, parts.machine.words);
-            const auto& all = parts.search_within(read, steps);
-            places.assign(all.begin(), all.end());
+            places = memory.keep(parts.search_within(read, steps));
             sentence.searched[parts.number] = true;
-            memory.grew(places.capacity() * sizeof(Place));
         }
         add(places, line.start);
     }

@@ -1,6 +1,8 @@
 // What the words of a sentence say, worked out once.
 #pragma once
 
+#include <span>
+
 #include "text.hpp"
 
 namespace synthesis {
@@ -31,10 +33,10 @@ struct Said {
     bool exclaims = false;
     uint32_t marks = 0;  // of all words together, see `Vocabulary`
     int32_t pronouns = 0;
-    std::vector<int32_t> words;
-    std::vector<Stem> stems;  // of words that are no function words, each once
-    std::vector<int32_t> numbers;  // in figures or in words, each once, ascending
-    std::vector<Clause> clauses;
+    std::span<const int32_t> words;
+    std::span<const Stem> stems;  // of words that are no function words, each once
+    std::span<const int32_t> numbers;  // in figures or in words, each once, ascending
+    std::span<const Clause> clauses;
 };
 
 // What the checks for claims and echoes want to know of a piece of text; rarely asked.
@@ -43,9 +45,9 @@ struct Claim {
     bool claimed_known = false;
     bool told_known = false;
     bool opens_with_pronoun = false;
-    std::vector<int32_t> stated;   // short stems of a sentence that states a fact, ascending
-    std::vector<int32_t> claimed;  // those of a claim
-    std::vector<int32_t> told;     // its words without apostrophes, where it neither asks nor passes on
+    std::span<const int32_t> stated;   // short stems of a sentence that states a fact, ascending
+    std::span<const int32_t> claimed;  // those of a claim
+    std::span<const int32_t> told;     // its words without apostrophes, where it neither asks nor passes on
 };
 
 // Calls `found(start, end)` for each `[^\W_]+(?:'[^\W_]+)*`.

@@ -102,10 +102,7 @@ void Vocabulary::learn(int32_t number) {
     word.stem = memory_.word(stem);
     if (text.size() >= claim_stem_ && !(word.marks & mark::says_little))
         word.claim_stem = memory_.word(text.substr(0, claim_stem_));
-    if (number >= static_cast<int32_t>(words_.size())) {
-        words_.resize(number + 1);
-        memory_.grew(sizeof(Word));
-    }
+    if (number >= static_cast<int32_t>(words_.size())) words_.resize(number + 1);
     words_[number] = word;
 }
 
@@ -166,25 +163,29 @@ const Said& Vocabulary::said(Sentence& sentence, View text) {
     Said& said = sentence.said;
     if (said.known) return said;
     places_.clear();
+    sentence_.clear();
     each_word(text, [&](int32_t start, int32_t end) {
         places_.push_back({start, end});
-        said.words.push_back(memory_.word(text.substr(start, end - start)));
+        sentence_.push_back(memory_.word(text.substr(start, end - start)));
     });
     sort_words(said);
-    split(text, said);
-    numbers(said.words.begin(), said.words.end(), said.numbers);
-    const bool asks_first = said.words.empty() || word(said.words[0]).marks & mark::opener;
+    split(text);
+    numbers(sentence_.begin(), sentence_.end(), numbers_);
+    const bool asks_first = sentence_.empty() || word(sentence_[0]).marks & mark::opener;
     said.asks = asks_first || text.back() == U'?';
     said.exclaims = text.find(U'!') != View::npos;
-    said.personal = said.words.size() <= short_ || said.marks & mark::personal;
+    said.personal = sentence_.size() <= short_ || said.marks & mark::personal;
+    said.words = memory_.keep(sentence_);
+    said.stems = memory_.keep(stems_);
+    said.clauses = memory_.keep(clauses_);
+    said.numbers = memory_.keep(numbers_);
     said.known = true;
-    memory_.grew(said.words.capacity() * sizeof(int32_t) + said.stems.capacity() * sizeof(Stem) +
-                 said.clauses.capacity() * sizeof(Clause));
     return said;
 }
 
 void Vocabulary::sort_words(Said& said) {
-    for (const int32_t number : said.words) {
+    stems_.clear();
+    for (const int32_t number : sentence_) {
         const Word& each = word(number);
         said.marks |= each.marks;
         if (each.marks & mark::pronoun) ++said.pronouns;
@@ -192,16 +193,17 @@ void Vocabulary::sort_words(Said& said) {
         if (each.stem >= static_cast<int32_t>(at_.size())) at_.resize(memory_.words());
         int32_t& at = at_[each.stem];
         if (at == 0) {
-            said.stems.push_back({each.stem, each.kind, each.fields});
-            at = static_cast<int32_t>(said.stems.size());
+            stems_.push_back({each.stem, each.kind, each.fields});
+            at = static_cast<int32_t>(stems_.size());
         } else {
-            said.stems[at - 1].kind = each.kind;
+            stems_[at - 1].kind = each.kind;
         }
     }
-    for (const Stem& each : said.stems) at_[each.stem] = 0;
+    for (const Stem& each : stems_) at_[each.stem] = 0;
 }
 
-void Vocabulary::split(View text, Said& said) {
+void Vocabulary::split(View text) {
+    clauses_.clear();
     const auto size = static_cast<int32_t>(text.size()), words = static_cast<int32_t>(places_.size());
     int32_t next = 0;
     for (int32_t start = 0; start < size; ++start) {
@@ -212,8 +214,8 @@ void Vocabulary::split(View text, Said& said) {
         while (next < words && places_[next].start < end) ++next;
         Clause clause{start, end, first, next, false};
         clause.asks = clause.first == clause.last || text[end - 1] == U'?' ||
-                      word(said.words[clause.first]).marks & mark::opener;
-        said.clauses.push_back(clause);
+                      word(sentence_[clause.first]).marks & mark::opener;
+        clauses_.push_back(clause);
         start = end;
     }
 }

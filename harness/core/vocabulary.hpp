@@ -77,7 +77,7 @@ private:
     View singular(View word) const;
     Text cut(View word) const;
     void sort_words(Said& said);
-    void split(View text, Said& said);
+    void split(View text);
 
     Memory& memory_;
     std::unordered_map<Text, uint32_t, Hash, std::equal_to<>> marks_;
@@ -90,7 +90,11 @@ private:
     size_t short_;
     size_t claim_stem_;
     std::vector<Word> words_;
-    std::vector<Span> places_;     // of a sentence's words
+    // Of the sentence that is being looked at:
+    std::vector<int32_t> sentence_, numbers_;  // its words, and the numbers they say
+    std::vector<Span> places_;                 // of its words
+    std::vector<Stem> stems_;
+    std::vector<Clause> clauses_;
     std::vector<int32_t> at_;  // by stem: one more than its place in a sentence's list, 0 between sentences
 };
 
