@@ -9,6 +9,7 @@ namespace synthesis {
 namespace {
 
 constexpr size_t most_states = 0x7fff;  // an entry has no room for more
+constexpr size_t most_groups = 64;
 constexpr size_t too_many = 1u << 30;   // bytes, so that all is soon worked out anew
 
 constexpr uint64_t odd = 0x2127599bf4325c37ull;
@@ -78,12 +79,14 @@ void Automaton::tell_apart() {
             groups.push_back(others);
         }
     }
+    if (groups.size() > most_groups) throw Unsupported("a pattern tells too many characters apart");
     width_ = static_cast<int32_t>(groups.size());
     for (size_t at = 0; at < groups.size(); ++at)
         groups[at].each([&](int number) { own_[number] = static_cast<uint8_t>(at); });
 }
 
 void Automaton::reset() {
+    last_ = alphabet_.end();
     if (width_ == 0) tell_apart();
     points_ = {};
     branches_ = {};
@@ -101,36 +104,15 @@ void Automaton::reset() {
     }
 }
 
-inline Automaton::Entry Automaton::look_up(State state, uint8_t next) {
-    const Branches& branches = branches_[state];
-    Entry found = dead;
-    if (branches.row >= 0) {
-        found = rows_[branches.row + own_[next]];
-    } else {
-        for (int at = 0; at < Branches::few; ++at)
-            if (branches.classes[at] == next) found = branches.entries[at];
-    }
-    return found == unknown ? step(state, next) : found;
-}
-
-Automaton::Entry& Automaton::entry(State state, uint8_t next) {
-    Branches& branches = branches_[state];
-    if (branches.row >= 0) return rows_[branches.row + own_[next]];
-    return branches.entries[std::find(branches.classes.begin(), branches.classes.end(), next) -
-                            branches.classes.begin()];
-}
-
 void Automaton::add_state(const Point& point) {
     Branches branches;
-    const Classes going_on = this->going_on(point);
-    if (going_on.are_at_most(Branches::few)) {
-        int at = 0;
-        going_on.each([&](int number) { branches.classes[at++] = static_cast<uint8_t>(number); });
-    } else {
-        branches.row = static_cast<int32_t>(rows_.size());
-        rows_.resize(rows_.size() + width_, dead);
-        going_on.each([&](int number) { rows_[branches.row + own_[number]] = unknown; });
-        bytes_ += width_ * sizeof(Entry);
+    going_on(point).each([&](int number) { branches.alive |= uint64_t{1} << own_[number]; });
+    const int size = count_ones(branches.alive);
+    if (size > Branches::few) {
+        const auto row = static_cast<uint32_t>(rows_.size());
+        rows_.resize(rows_.size() + size, unknown);
+        branches.entries = {static_cast<Entry>(row), static_cast<Entry>(row >> 16), 0, elsewhere};
+        bytes_ += size * sizeof(Entry);
     }
     points_.push_back(point);
     branches_.push_back(branches);
@@ -189,7 +171,9 @@ Automaton::Entry Automaton::step(State state, uint8_t next) {
     Entry found = dead;
     if (matched || !now.next.empty())
         found = static_cast<Entry>(2 * state_for(now, alphabet_.kind_of(next)) + (matched ? matched_bit : 0));
-    alike(from, next).each([&](int each) { entry(state, static_cast<uint8_t>(each)) = found; });
+    alike(from, next).each([&](int each) {
+        if (branches_[state].alive >> own_[each] & 1) entry(state, own_[each]) = found;
+    });
     return found;
 }
 

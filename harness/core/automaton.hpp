@@ -1,6 +1,7 @@
 // A pattern tried at one place of a text: a table that is worked out as far as texts need it.
 #pragma once
 
+#include "prefetch.hpp"
 #include "program.hpp"
 
 namespace synthesis {
@@ -27,12 +28,26 @@ public:
     int32_t match(State state, const uint8_t* classes, int32_t place, int64_t& steps);
     // The state behind some more characters; `matched` is set where a match has ended before one of them.
     State follow(State state, const uint8_t* classes, int32_t size, bool& matched);
-    // A match from this state is about to be asked for: what is known of it had better be at hand.
-    void expect(State state) const {
-#ifdef __GNUC__
-        __builtin_prefetch(&branches_[state]);
-#endif
+    // One more step of a match, in two parts, so that the memory is asked for what is needed while others do
+    // theirs. First, whether anything leads on from a state with a character.
+    bool leads_on(State state, uint8_t next) const {
+        const Branches& branches = branches_[state];
+        const uint8_t number = own_[next];
+        if (!(branches.alive >> number & 1)) return false;
+        if (branches.in_row()) prefetch(&rows_[branches.row() + place_of(branches, number)]);
+        return true;
     }
+    // Then to where; `end` is set where a match has ended before the character. False where nothing more can match.
+    bool go_on(State& state, const uint8_t* classes, int32_t place, int32_t& end) {
+        Entry next = entry(state, own_[classes[place]]);
+        if (next == unknown) next = step(state, classes[place]);
+        if (next & matched_bit) end = place;
+        state = next >> 1;
+        if (next == dead || classes[place] == last_ || (any_ && end >= 0)) return false;
+        expect(state);
+        return true;
+    }
+    void expect(State state) const { prefetch(&branches_[state]); }
     // Whether there is a match anywhere.
     bool search(const std::vector<uint8_t>& classes, int64_t& steps);
 
@@ -47,6 +62,7 @@ private:
     using Entry = uint16_t;
     static constexpr Entry dead = 0;
     static constexpr Entry unknown = 0xffff;
+    static constexpr Entry elsewhere = 0xfffe;
     static constexpr Entry matched_bit = 1;
 
     // In `pool_`: the instructions from which the pattern is followed, the best first.
@@ -55,18 +71,34 @@ private:
         int32_t end;
         Before before;  // what stands before this place
     };
-    // What characters lead to. Most states are within a word of the pattern, where very few go on: those stand
-    // here. Where it is more, there is a row with an entry for each class.
+    // What characters lead to. `alive` are those that lead anywhere, by the numbers the pattern has for them; it
+    // answers most questions. Most states are within a word of the pattern, where very few go on: their entries
+    // stand here. Where it is more, they are in `rows_`, and here is where.
     struct Branches {
         static constexpr int few = 4;
-        std::array<uint8_t, few> classes{255, 255, 255, 255};
+        uint64_t alive = 0;
         std::array<Entry, few> entries{unknown, unknown, unknown, unknown};
-        int32_t row = -1;
+
+        bool in_row() const { return entries[few - 1] == elsewhere; }
+        size_t row() const { return entries[0] | static_cast<size_t>(entries[1]) << 16; }
     };
 
     void tell_apart();
-    Entry look_up(State state, uint8_t next);
-    Entry& entry(State state, uint8_t next);
+    Entry look_up(State state, uint8_t next) {
+        const uint8_t number = own_[next];
+        if (!(branches_[state].alive >> number & 1)) return dead;
+        const Entry found = entry(state, number);
+        return found == unknown ? step(state, next) : found;
+    }
+    static int place_of(const Branches& branches, uint8_t number) {
+        return count_ones(branches.alive & ((uint64_t{1} << number) - 1));
+    }
+    // That of a character which leads on, by its number.
+    Entry& entry(State state, uint8_t number) {
+        Branches& branches = branches_[state];
+        const int place = place_of(branches, number);
+        return branches.in_row() ? rows_[branches.row() + place] : branches.entries[place];
+    }
     Entry step(State state, uint8_t next);
     Classes alike(const Point& from, uint8_t next) const;
     bool advance(Work& now, int32_t instruction, Before before, uint8_t next) const;
@@ -80,6 +112,7 @@ private:
     void grow_known();
 
     const Alphabet& alphabet_;
+    uint8_t last_ = 0;
     Program program_;
     size_t& bytes_;
     bool any_;

@@ -7,6 +7,13 @@
 
 namespace synthesis {
 
+// Without an instruction for it, which not every processor has, `std::popcount` would be a call.
+constexpr int count_ones(uint64_t bits) {
+    bits -= bits >> 1 & 0x5555555555555555;
+    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333);
+    return static_cast<int>(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
+}
+
 template <int words>
 struct Bits {
     static constexpr int most = 64 * words;

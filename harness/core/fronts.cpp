@@ -6,11 +6,8 @@ namespace synthesis {
 
 namespace {
 
-constexpr size_t most_steps = 1 << 17;
 constexpr size_t most_fronts = 1 << 15;
 constexpr size_t most_alive = 1 << 19;
-constexpr int class_bits = 7;
-static_assert(1 << class_bits == Classes::most);
 
 }  // namespace
 
@@ -37,8 +34,7 @@ int32_t Fronts::start(Before before) {
 }
 
 int32_t Fronts::behind(int32_t front, const ReadLine& line, const Run& run) {
-    const int32_t what = run.word << class_bits | line.classes[run.end];
-    return next(front, what, line.classes + run.start, run.end + 1 - run.start);
+    return next(front, what(line, run), line.classes + run.start, run.end + 1 - run.start);
 }
 
 int32_t Fronts::behind(int32_t front, const uint8_t* marks, int32_t size) {
@@ -48,8 +44,7 @@ int32_t Fronts::behind(int32_t front, const uint8_t* marks, int32_t size) {
 }
 
 int32_t Fronts::next(int32_t front, int32_t what, const uint8_t* classes, int32_t size) {
-    const uint32_t hash = static_cast<uint32_t>(front) * 0x9e3779b1u ^ static_cast<uint32_t>(what) * 0x85ebca6bu;
-    Step& step = steps_[(hash ^ hash >> 15) & (most_steps - 1)];
+    Step& step = steps_[slot_of(front, what)];
     if (step.front == front && step.what == what) return step.next;
     // Behind the first character most of it is gone, and that comes back more often than the whole.
     if (size > 1) follow(behind(front, classes, 1), classes + 1, size - 1);
@@ -60,6 +55,8 @@ int32_t Fronts::next(int32_t front, int32_t what, const uint8_t* classes, int32_
 
 void Fronts::follow(int32_t front, const uint8_t* classes, int32_t size) {
     found_.clear();
+    for (int32_t at = fronts_[front].begin; at < fronts_[front].end; ++at)
+        automata_[alive_[at].pattern]->expect(alive_[at].state);
     for (int32_t at = fronts_[front].begin; at < fronts_[front].end; ++at) {
         const Alive alive = alive_[at];
         bool matched = alive.state == Automaton::none;

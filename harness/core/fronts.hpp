@@ -23,6 +23,10 @@ public:
     int32_t start(Before before);
     // The front behind one more word that is known, and behind the character or end that follows it.
     int32_t behind(int32_t front, const ReadLine& line, const Run& run);
+    // It will be asked for soon.
+    void expect(int32_t front, const ReadLine& line, const Run& run) const {
+        prefetch(&steps_[slot_of(front, what(line, run))]);
+    }
     // The front behind some more marks, at most `most_marks`, which may have the end among them.
     int32_t behind(int32_t front, const uint8_t* marks, int32_t size);
     static constexpr int32_t most_marks = 4;
@@ -52,6 +56,16 @@ private:
         int32_t next = 0;
     };
 
+    static constexpr size_t most_steps = 1 << 17;
+    static constexpr int class_bits = 7;
+    static_assert(1 << class_bits == Classes::most);
+
+    // A word and what follows it.
+    static int32_t what(const ReadLine& line, const Run& run) { return run.word << class_bits | line.classes[run.end]; }
+    static size_t slot_of(int32_t front, int32_t what) {
+        const uint32_t hash = static_cast<uint32_t>(front) * 0x9e3779b1u ^ static_cast<uint32_t>(what) * 0x85ebca6bu;
+        return (hash ^ hash >> 15) & (most_steps - 1);
+    }
     int32_t next(int32_t front, int32_t what, const uint8_t* classes, int32_t size);
     void follow(int32_t front, const uint8_t* classes, int32_t size);
     int32_t numbered();

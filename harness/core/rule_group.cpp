@@ -9,7 +9,8 @@ namespace {
 constexpr int64_t steps_per_text = 1'000'000;
 constexpr int64_t steps_per_character = 150;
 constexpr int few = 3;         // rules that are better followed each by itself
-constexpr int most_words = 1;  // behind the first that rules are followed through together: more hardly come back
+constexpr int most_words = 2;  // that they are followed through together
+constexpr size_t many = 256;   // places at which rules begin
 
 }  // namespace
 
@@ -63,6 +64,7 @@ void RuleGroup::finish() {
 
 void RuleGroup::forget() {
     for (Rule& rule : rules_) rule.automaton->reset();
+    for (Rule& rule : rules_) rule.guard_starts.clear();
     for (Guard& guard : guards_) guard.automaton.reset();
     fronts_.forget();
 }
@@ -74,14 +76,16 @@ void RuleGroup::search(const ReadLine& line, Steps& steps, std::vector<Place>& p
     const Run* run = line.first_run;
     for (int32_t at = 0; at < line.size; ++run) {
         for (const int32_t end = run < line.last_run ? run->start : line.size; at < end; ++at) {
-            search_mark(at, run, before);
+            begin_at_mark(at, run, before);
             before = machine_.alphabet.kind_of(line.classes[at]);
         }
-        if (run == line.last_run) return;
-        search_word(run, before);
+        if (run == line.last_run) break;
+        begin_at_word(run, before);
         before = word;
         at = run->end;
+        if (beginnings_.size() > many) decide();
     }
+    decide();
 }
 
 void RuleGroup::search_across(const ReadLine& line, Steps& steps, std::vector<Place>& places) {
@@ -89,12 +93,14 @@ void RuleGroup::search_across(const ReadLine& line, Steps& steps, std::vector<Pl
     const uint8_t* const end = line.classes + line.size;
     Before before = text_start;
     for (const uint8_t* place = line.classes; place < end; ++place) {
-        if (starts_[before][*place]) try_at(static_cast<int32_t>(place - line.classes), before, starts_[before][*place]);
+        try_at(static_cast<int32_t>(place - line.classes), before, starts_[before][*place]);
+        if (attempts_.are_many()) decide();
         before = machine_.alphabet.kind_of(*place);
         if (before == line_start || !only_lines_) continue;
         place = std::find(place, end, machine_.alphabet.class_of('\n'));
         before = line_start;
     }
+    decide();
 }
 
 bool RuleGroup::may_begin_with(const std::vector<uint8_t>& classes) {
@@ -114,57 +120,90 @@ void RuleGroup::begin(const ReadLine& line, Steps& steps, std::vector<Place>& pl
     steps.taken += line.size;
     line_ = &line, steps_ = &steps, places_ = &places;
     begun_ = {};
+    beginnings_.clear();
+    attempts_.clear();
+    guarding_.clear();
 }
 
 // From a mark on; `run` is the next word.
-void RuleGroup::search_mark(int32_t at, const Run* run, Before before) {
+void RuleGroup::begin_at_mark(int32_t at, const Run* run, Before before) {
     const Patterns& candidates = starts_[before][line_->classes[at]];
     if (!candidates) return;
     const int32_t end = run < line_->last_run ? run->start : line_->size + 1;
     if (end - at > Fronts::most_marks) return try_at(at, before, candidates);
     const int32_t front = fronts_.behind(fronts_.start(before), line_->classes + at, end - at);
-    follow({at, end}, front, run, before, candidates);
+    beginnings_.push_back({{at, end}, front, before, most_words - 1, run, candidates & fronts_.patterns(front)});
+    expect(beginnings_.back());
 }
 
-void RuleGroup::search_word(const Run* run, Before before) {
+void RuleGroup::begin_at_word(const Run* run, Before before) {
     const Patterns& candidates = starts_[before][line_->classes[run->start]];
-    if (candidates) follow({run->start, run->start}, fronts_.start(before), run, before, candidates);
+    if (candidates) {
+        const Span done{run->start, run->start};
+        beginnings_.push_back({done, fronts_.start(before), before, most_words, run, candidates});
+        expect(beginnings_.back());
+    }
     for (int32_t at = run->start + 1; inside_ && at < run->end; ++at)
         try_at(at, word, starts_[word][line_->classes[at]]);
 }
 
-// Follows all that may match together, and when few are left each by itself. They began at `done.start` and
-// have come to `done.end`, where `run` may begin.
-void RuleGroup::follow(Span done, int32_t front, const Run* run, Before before, Patterns candidates) {
-    int words = 0;
-    candidates &= fronts_.patterns(front);
-    for (; run < line_->last_run && run->start == done.end && run->word != Words::any; ++run) {
-        if (done.end > done.start && (candidates.are_at_most(few) || words++ == most_words)) break;
-        front = fronts_.behind(front, *line_, *run);
-        candidates &= fronts_.patterns(front);
-        done.end = run->end + 1;
+// Whether the rules that may match are followed together through one more word: not where they are few, and not
+// through many words, since more hardly come back.
+bool RuleGroup::goes_on(const Beginning& beginning) const {
+    const auto& [done, front, before, words, run, candidates] = beginning;
+    if (run >= line_->last_run || run->start != done.end || run->word == Words::any || words == 0) return false;
+    return done.end == done.start || !candidates.are_at_most(few);
+}
+
+void RuleGroup::expect(const Beginning& beginning) const {
+    if (goes_on(beginning)) fronts_.expect(beginning.front, *line_, *beginning.run);
+}
+
+// Follows all that has begun: the words that come first together, then each rule by itself.
+void RuleGroup::decide() {
+    for (int words = 0; words < most_words; ++words) {
+        for (Beginning& each : beginnings_) {
+            if (!goes_on(each)) continue;
+            each.front = fronts_.behind(each.front, *line_, *each.run);
+            each.candidates &= fronts_.patterns(each.front);
+            each.done.end = each.run->end + 1;
+            --each.words;
+            ++each.run;
+            expect(each);
+        }
     }
-    if (!candidates) return;
-    fronts_.each(front, [&](int pattern, Automaton::State state) {
-        if (candidates.has(pattern)) rules_[pattern].automaton->expect(state);
-    });
-    fronts_.each(front, [&](int pattern, Automaton::State state) {
-        if (!candidates.has(pattern) || !is_free(pattern, done.start)) return;
-        const bool anew = state == Automaton::none;
-        const int32_t end = rules_[pattern].automaton->match(anew ? Automaton::start(before) : state, line_->classes,
-                                                             anew ? done.start : done.end, steps_->taken);
-        if (end > done.start) take(pattern, {done.start, end});
-    });
+    for (const Beginning& each : beginnings_) {
+        if (!each.candidates) continue;
+        fronts_.each(each.front, [&](int pattern, Automaton::State state) {
+            if (!each.candidates.has(pattern) || !is_free(pattern, each.done.start)) return;
+            if (state == Automaton::none) {
+                try_at(each.done.start, each.before, pattern);
+            } else {
+                attempts_.add({rules_[pattern].automaton.get(), each.done.start, each.done.end, -1, state,
+                               static_cast<int16_t>(pattern)});
+            }
+        });
+    }
+    beginnings_.clear();
+    for (const Attempt& each : attempts_.outcome(line_->classes, steps_->taken)) {
+        if (!is_free(each.pattern, each.start)) continue;
+        int32_t end = each.end;
+        if (each.state != Automaton::none)
+            end = std::max(end, each.automaton->match(each.state, line_->classes, each.place, steps_->taken));
+        if (end > each.start) take(each.pattern, {each.start, end});
+        steps_->check();
+    }
     steps_->check();
 }
 
 void RuleGroup::try_at(int32_t at, Before before, const Patterns& candidates) {
-    candidates.each([&](int number) {
-        if (!is_free(number, at)) return;
-        const int32_t end = rules_[number].automaton->match(Automaton::start(before), line_->classes, at, steps_->taken);
-        if (end > at) take(number, {at, end});
+    candidates.each([&](int pattern) {
+        if (is_free(pattern, at)) try_at(at, before, pattern);
     });
-    steps_->check();
+}
+
+void RuleGroup::try_at(int32_t at, Before before, int pattern) {
+    attempts_.add({rules_[pattern].automaton.get(), at, at, -1, Automaton::start(before), static_cast<int16_t>(pattern)});
 }
 
 // Whether the rule's last match in this sentence ends before a place.
@@ -186,21 +225,54 @@ bool RuleGroup::is_cancelled(Rule& rule, Span hit) {
     mark(hit);
     if (marked_ != rule.marked) {
         rule.marked = marked_;
-        rule.cancelled = is_cancelled(rule);
+        rule.cancelled = is_guarded(rule);
     }
     return rule.cancelled;
 }
 
-bool RuleGroup::is_cancelled(const Rule& rule) {
+bool RuleGroup::is_guarded(Rule& rule) {
+    const auto size = static_cast<int32_t>(marked_.size());
+    const auto matches = [&] { return guarding_.any_matches(marked_.data(), steps_->taken); };
+    steps_->taken += size;
+    for (const GuardStarts& starts : starts_of(rule)) {
+        Before before = text_start;
+        for (int32_t at = 0; at < size; ++at) {
+            for (uint64_t left = starts.first(before, marked_[at]); left; left &= left - 1) {
+                Automaton* const automaton = starts.automata[std::countr_zero(left)];
+                guarding_.add({automaton, at, at, -1, Automaton::start(before), 0});
+            }
+            before = machine_.alphabet.kind_of(marked_[at]);
+            if (guarding_.are_many() && matches()) return true;
+        }
+    }
+    return matches();
+}
+
+// Made when the rule first matches.
+const std::vector<RuleGroup::GuardStarts>& RuleGroup::starts_of(Rule& rule) {
+    if (!rule.guard_starts.empty()) return rule.guard_starts;
     for (const int32_t number : rule.guards) {
         Guard& guard = guards_[number];
         if (!guard.automaton) {
             guard.automaton = std::make_unique<Automaton>(Tree(guard.pattern), machine_.alphabet, machine_.bytes, true);
             guard.automaton->reset();
         }
-        if (guard.automaton->search(marked_, steps_->taken)) return true;
+        if (rule.guard_starts.empty() || rule.guard_starts.back().automata.size() == GuardStarts::most)
+            rule.guard_starts.emplace_back(machine_.alphabet.classes());
+        rule.guard_starts.back().add(guard.automaton.get());
     }
-    return false;
+    return rule.guard_starts;
+}
+
+RuleGroup::GuardStarts::GuardStarts(int classes) {
+    for (auto& each : firsts) each.assign(classes, 0);
+}
+
+void RuleGroup::GuardStarts::add(Automaton* automaton) {
+    const uint64_t bit = uint64_t{1} << automata.size();
+    automata.push_back(automaton);
+    for (int before = 0; before < befores; ++before)
+        automaton->firsts(static_cast<Before>(before)).each([&](int first) { firsts[before][first] |= bit; });
 }
 
 // The hit's sentence with the hit between `<` and `>`; of an endless sentence only what is near.

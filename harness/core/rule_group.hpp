@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "attempts.hpp"
 #include "fronts.hpp"
 #include "rules.hpp"
 
@@ -44,6 +45,17 @@ public:
     bool may_begin_with(const std::vector<uint8_t>& classes);
 
 private:
+    // Some of the patterns that cancel a rule, and which of them may begin with a character, by what is before it.
+    struct GuardStarts {
+        static constexpr size_t most = 64;
+
+        explicit GuardStarts(int classes);
+        void add(Automaton* automaton);
+        uint64_t first(Before before, uint8_t next) const { return firsts[before][next]; }
+
+        std::vector<Automaton*> automata{};
+        std::array<std::vector<uint64_t>, befores> firsts;
+    };
     struct Rule {
         int16_t rule;
         int16_t group;
@@ -54,22 +66,37 @@ private:
         int32_t count = 0;
         std::vector<uint8_t> marked{};  // the last hit with what is around it, and what came of it
         bool cancelled = false;
+        std::vector<GuardStarts> guard_starts{};
     };
     struct Guard {
         Text pattern;
         std::unique_ptr<Automaton> automaton;  // made when it is first asked
     };
 
+    // A place where rules may match, and how far they were followed together.
+    struct Beginning {
+        Span done;
+        int32_t front;
+        Before before;
+        int8_t words;  // that they may still be followed through
+        const Run* run;
+        Patterns candidates;
+    };
+
     int32_t guard(const Text& pattern);
     void begin(const ReadLine& line, Steps& steps, std::vector<Place>& places);
-    void search_mark(int32_t at, const Run* run, Before before);
-    void search_word(const Run* run, Before before);
-    void follow(Span done, int32_t front, const Run* run, Before before, Patterns candidates);
+    void begin_at_mark(int32_t at, const Run* run, Before before);
+    void begin_at_word(const Run* run, Before before);
+    bool goes_on(const Beginning& beginning) const;
+    void expect(const Beginning& beginning) const;
+    void decide();
     void try_at(int32_t at, Before before, const Patterns& candidates);
+    void try_at(int32_t at, Before before, int pattern);
     bool is_free(int number, int32_t at);
     void take(int number, Span hit);
     bool is_cancelled(Rule& rule, Span hit);
-    bool is_cancelled(const Rule& rule);
+    bool is_guarded(Rule& rule);
+    const std::vector<GuardStarts>& starts_of(Rule& rule);
     void mark(Span hit);
 
     Machine& machine_;
@@ -86,6 +113,8 @@ private:
     std::vector<Place>* places_ = nullptr;
     Patterns begun_;  // the rules whose `end` and `count` are of this sentence
     std::vector<uint8_t> marked_;
+    std::vector<Beginning> beginnings_;
+    Attempts attempts_, guarding_;
 };
 
 }  // namespace synthesis
