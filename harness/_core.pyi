@@ -41,6 +41,12 @@ class Core:
         None where anything in them is not plainly right, or some text is not for the core.
         """
 
+    def share(self) -> None:
+        """Copies of this process that are made from now on tell each other what they find in sentences."""
+
+    def searched(self) -> int:
+        """How many sentences have been searched here; what was remembered or told is not among them."""
+
 class Ids:
     """Which ids were used, in a few bits each."""
 

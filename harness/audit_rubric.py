@@ -15,7 +15,7 @@ from harness.criterion import CheckerCriterion, CheckerOptions, Criterion, Verdi
 from harness.errors import Place, Problems, SynthesisError
 from harness.facts import ScenarioFacts
 from harness.problems import shown
-from harness.quick import core_of, is_quick
+from harness.quick import is_quick, share_core
 from harness.records import CheckResult, Status, Turn
 from harness.rubric import RubricReader
 from harness.score import guarded, judge_one, points_of
@@ -74,7 +74,7 @@ class AuditRubric:
     def get_ready(self) -> None:
         """What every worker needs, where it can be made beforehand."""
         for names, settings in self.shares:
-            core_of(names, settings)
+            share_core(names, settings)
 
     def prepare(self, turns: Sequence[Turn]) -> None:
         """Look at many turns at once; what a checker raises here it raises again for its turn."""

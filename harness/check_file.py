@@ -23,7 +23,7 @@ from harness.collector import without_collector
 from harness.engine import Engine
 from harness.errors import Problems, SynthesisError
 from harness.ids import new_ids
-from harness.quick import core_of
+from harness.quick import core_of, share_core
 from harness.records import CheckSummary, CheckTiming, Failure
 from harness.report import check_report_end, check_report_part, check_report_pieces, replace_report
 from harness.settings import CheckSettings
@@ -138,7 +138,7 @@ def _block_size(engine: Engine) -> int:
 def expect_blocks(engine: Engine, options: CheckOptions, size: int | None) -> None:
     """Tell an engine what is to come: while a process has but one thread, a worker is best made."""
     blocks = engine.workers() if size is None else math.ceil(size / _block_size(engine))
-    engine.expect(blocks, partial(core_of, (), options.settings))
+    engine.expect(blocks, partial(share_core, (), options.settings))
 
 
 def check_file(

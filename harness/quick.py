@@ -58,6 +58,13 @@ def core_of(names: Sequence[str], settings: CheckSettings) -> "Core | None":
     return core_for(settings.language)
 
 
+def share_core(names: Sequence[str], settings: CheckSettings) -> None:
+    """Make the core of these checks ready in a process that will be copied: one copy tells the others."""
+    core = core_of(names, settings)
+    if core is not None:
+        core.share()
+
+
 def quick_results(turn: Turn, names: Sequence[str], settings: CheckSettings) -> list[CheckResult] | None:
     """The same as records."""
     found = quick_check(turn, names, settings)

@@ -60,6 +60,36 @@ Classes Automaton::going_on(const Point& point) const {
     return found;
 }
 
+// What stands around is left out of account, so that they may be too many.
+Classes Automaton::seconds() const {
+    Classes found;
+    Work& now = work();
+    const auto open = [&](int32_t from) {
+        now.stack.assign(1, from);
+        while (!now.stack.empty()) {
+            const int32_t number = now.stack.back();
+            now.stack.pop_back();
+            if (!now.add(number)) continue;
+            const Instruction& each = program_[number];
+            switch (each.kind) {
+                case Instruction::Kind::one_of: now.next.push_back(number); break;
+                case Instruction::Kind::matched: found = Classes::all(); break;
+                case Instruction::Kind::either: now.stack.push_back(each.other); [[fallthrough]];
+                case Instruction::Kind::assertion: now.stack.push_back(each.next);
+            }
+        }
+    };
+    now.next.clear();
+    now.begin(program_.size());
+    open(program_.entry());
+    now.targets.assign(now.next.begin(), now.next.end());
+    now.next.clear();
+    now.begin(program_.size());
+    for (const int32_t first : now.targets) open(program_[first].next);
+    for (const int32_t second : now.next) found |= alphabet_.members(program_[second].argument);
+    return found;
+}
+
 // Most patterns tell fewer characters apart than all of them together do.
 void Automaton::tell_apart() {
     std::vector<bool> used(alphabet_.sets());

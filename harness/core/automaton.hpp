@@ -54,6 +54,9 @@ public:
     // The characters with which a match can begin, or before which one can be empty.
     Classes firsts(Before before) const { return firsts_[before]; }
 
+    // At least those that can be the second of a match.
+    Classes seconds() const;
+
 private:
     class Work;
     static Work& work();

@@ -39,6 +39,9 @@ public:
 
     // After something went wrong in the middle.
     void forget() { exchange_.forget(); }
+    // Copies of this process that are made from now on tell each other what they find in sentences.
+    void share() { exchange_.memory.share(); }
+    size_t searched() const { return exchange_.memory.searched(); }
     // Gives back what an endless text needed.
     void let_go();
 

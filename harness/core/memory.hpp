@@ -5,8 +5,8 @@
 
 #include "arena.hpp"
 #include "numbered.hpp"
-#include "rules.hpp"
 #include "said.hpp"
+#include "shared_places.hpp"
 
 namespace synthesis {
 
@@ -33,6 +33,22 @@ public:
     template <class Item>
     std::span<const Item> keep(const std::vector<Item>& items) {
         return arena_.keep(items);
+    }
+
+    // From now on copies of this process tell each other where rules match.
+    void share() {
+        if (!shared_) shared_ = SharedPlaces::make();
+    }
+    // How often something was looked for in a sentence that nobody had told of.
+    size_t searched() const { return searched_; }
+    // What another has told of a sentence; false where nobody has.
+    bool is_told(const Sentence& sentence, int search, std::vector<Place>& places) const {
+        return shared_ && shared_->find(key_of(sentence), search, places);
+    }
+    // What was found in one.
+    void tell(const Sentence& sentence, int search, const std::vector<Place>& places) {
+        ++searched_;
+        if (shared_) shared_->tell(key_of(sentence), search, places);
     }
 
     // The number of a word or stem, the same until `tidy`.
@@ -62,6 +78,10 @@ private:
         uint64_t hash;
     };
 
+    // Of one that was found here, and so is the first part of an entry.
+    static std::string_view key_of(const Sentence& sentence) {
+        return reinterpret_cast<const Entry*>(&sentence)->key();
+    }
     void find(View text, const Span* first, const Span* last, std::vector<Sentence*>& found);
     void clear_packed();
     Sentence& sentence(std::string_view key, uint64_t hash);
@@ -71,8 +91,10 @@ private:
     Arena arena_;
     std::vector<Slot> slots_;  // an open table
     size_t sentences_ = 0;
+    size_t searched_ = 0;
     Numbered words_;
     size_t word_bytes_ = 0;
+    std::unique_ptr<SharedPlaces> shared_;
     // While sentences are looked up:
     std::string packed_;
     std::vector<Sought> sought_;

@@ -106,6 +106,15 @@ PyObject* block(PyObject* self, PyObject* const* arguments, Py_ssize_t size) {
     });
 }
 
+PyObject* share(PyObject* self, PyObject*) {
+    reinterpret_cast<Core*>(self)->language->checks.share();
+    Py_RETURN_NONE;
+}
+
+PyObject* searched(PyObject* self, PyObject*) {
+    return PyLong_FromSize_t(reinterpret_cast<Core*>(self)->language->checks.searched());
+}
+
 PyDoc_STRVAR(check_text,
              "check(user, assistant, names, threshold)\n--\n\n"
              "Status, result and condensed evidence of each check, the latter two as JSON; None where only "
@@ -118,12 +127,22 @@ PyDoc_STRVAR(block_text,
              "block(content, threshold, shown, planted)\n--\n\n"
              "Whole lines of a case file: the lines of results, those of failures, the ids, and what is counted of "
              "them. None where Python has to look at them.");
+PyDoc_STRVAR(share_text,
+             "share()\n--\n\n"
+             "Copies of this process that are made from now on tell each other what they find in sentences, so that "
+             "each is searched once for all of them.");
+PyDoc_STRVAR(searched_text,
+             "searched()\n--\n\n"
+             "How many sentences have been searched here, those of people and of assistants counted apart; what was "
+             "remembered, or told by a copy, is not among them.");
 PyDoc_STRVAR(core_text, "Core(description)\n--\n\nThe checks in one language.");
 
 PyMethodDef methods[] = {
     {"check", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(check)), METH_FASTCALL, check_text},
     {"lines", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(lines)), METH_FASTCALL, lines_text},
     {"block", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(block)), METH_FASTCALL, block_text},
+    {"share", share, METH_NOARGS, share_text},
+    {"searched", searched, METH_NOARGS, searched_text},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -231,13 +231,13 @@ bool RuleGroup::is_cancelled(Rule& rule, Span hit) {
 }
 
 bool RuleGroup::is_guarded(Rule& rule) {
-    const auto size = static_cast<int32_t>(marked_.size());
+    const auto size = static_cast<int32_t>(marked_.size()) - 1;
     const auto matches = [&] { return guarding_.any_matches(marked_.data(), steps_->taken); };
     steps_->taken += size;
     for (const GuardStarts& starts : starts_of(rule)) {
         Before before = text_start;
         for (int32_t at = 0; at < size; ++at) {
-            for (uint64_t left = starts.first(before, marked_[at]); left; left &= left - 1) {
+            for (uint64_t left = starts.beginning(before, &marked_[at]); left; left &= left - 1) {
                 Automaton* const automaton = starts.automata[std::countr_zero(left)];
                 guarding_.add({automaton, at, at, -1, Automaton::start(before), 0});
             }
@@ -266,6 +266,7 @@ const std::vector<RuleGroup::GuardStarts>& RuleGroup::starts_of(Rule& rule) {
 
 RuleGroup::GuardStarts::GuardStarts(int classes) {
     for (auto& each : firsts) each.assign(classes, 0);
+    seconds.assign(classes, 0);
 }
 
 void RuleGroup::GuardStarts::add(Automaton* automaton) {
@@ -273,6 +274,9 @@ void RuleGroup::GuardStarts::add(Automaton* automaton) {
     automata.push_back(automaton);
     for (int before = 0; before < befores; ++before)
         automaton->firsts(static_cast<Before>(before)).each([&](int first) { firsts[before][first] |= bit; });
+    const Classes others = automaton->seconds();
+    for (size_t number = 0; number < seconds.size(); ++number)
+        if (others.has(static_cast<int>(number))) seconds[number] |= bit;
 }
 
 // The hit's sentence with the hit between `<` and `>`; of an endless sentence only what is near.
@@ -291,7 +295,7 @@ void RuleGroup::mark(Span hit) {
     marked_.insert(marked_.end(), classes + hit.start, classes + hit.end);
     marked_.push_back(alphabet.class_of('>'));
     marked_.insert(marked_.end(), classes + hit.end, classes + last);
-    marked_.push_back(alphabet.end());
+    marked_.insert(marked_.end(), 2, alphabet.end());  // so that there is something behind the end, too
 }
 
 }  // namespace synthesis

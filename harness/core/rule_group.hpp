@@ -45,16 +45,20 @@ public:
     bool may_begin_with(const std::vector<uint8_t>& classes);
 
 private:
-    // Some of the patterns that cancel a rule, and which of them may begin with a character, by what is before it.
+    // Some of the patterns that cancel a rule, and which of them may begin with a character, by what is before it,
+    // and go on with another.
     struct GuardStarts {
         static constexpr size_t most = 64;
 
         explicit GuardStarts(int classes);
         void add(Automaton* automaton);
-        uint64_t first(Before before, uint8_t next) const { return firsts[before][next]; }
+        uint64_t beginning(Before before, const uint8_t* place) const {
+            return firsts[before][place[0]] & seconds[place[1]];
+        }
 
         std::vector<Automaton*> automata{};
         std::array<std::vector<uint64_t>, befores> firsts;
+        std::vector<uint64_t> seconds;
     };
     struct Rule {
         int16_t rule;

@@ -125,9 +125,13 @@ void RuleSets::hits(const Searched& searched, int set, Memory& memory, std::vect
         Sentence& sentence = *searched.sentences[number];
         std::span<const Place>& places = sentence.places[parts.number];
         if (!sentence.searched[parts.number]) {
-            const View text = searched.view.substr(line.start, line.end - line.start);
-            const ReadLine read = searched.reading.line(number, text, parts.machine.alphabet, parts.machine.words);
-            places = memory.keep(parts.search_within(read, steps));
+            if (!memory.is_told(sentence, parts.number, parts.places)) {
+                const View text = searched.view.substr(line.start, line.end - line.start);
+                Machine& machine = parts.machine;
+                const ReadLine read = searched.reading.line(number, text, machine.alphabet, machine.words);
+                memory.tell(sentence, parts.number, parts.search_within(read, steps));
+            }
+            places = memory.keep(parts.places);
             sentence.searched[parts.number] = true;
         }
         add(places, line.start);
