@@ -56,7 +56,14 @@ Classes Automaton::going_on(const Point& point) const {
     Classes found;
     Work& now = work();
     now.begin(program_.size());
-    for (int32_t at = point.begin; at < point.end; ++at) add_firsts(now, pool_[at], point.before, found);
+    for (int32_t at = point.begin; at < point.end; ++at) {
+        const Instruction& each = program_[pool_[at]];
+        if (each.kind == Instruction::Kind::one_of) {
+            found |= alphabet_.members(each.argument);
+        } else {
+            add_firsts(now, pool_[at], point.before, found);
+        }
+    }
     return found;
 }
 
@@ -222,6 +229,11 @@ Classes Automaton::alike(const Point& from, uint8_t next) const {
 // Adds to the targets what a character leads to from an instruction, the best first; says whether the pattern
 // has matched before it. What is of less worth than a match that is found is left.
 bool Automaton::advance(Work& now, int32_t instruction, Before before, uint8_t next) const {
+    const Instruction& only = program_[instruction];
+    if (only.kind == Instruction::Kind::one_of) {  // as nearly all are
+        if (alphabet_.members(only.argument).has(next)) now.targets.push_back(only.next);
+        return false;
+    }
     now.stack.assign(1, instruction);
     while (!now.stack.empty()) {
         const int32_t number = now.stack.back();
@@ -249,6 +261,10 @@ bool Automaton::advance(Work& now, int32_t instruction, Before before, uint8_t n
 // Adds what an instruction leads to without a character, the best first. Assertions stay as they are: what
 // comes behind them is not known yet.
 void Automaton::add_open(Work& now, int32_t instruction) const {
+    if (program_[instruction].kind == Instruction::Kind::one_of) {
+        if (now.add(instruction)) now.next.push_back(instruction);
+        return;
+    }
     now.stack.assign(1, instruction);
     while (!now.stack.empty()) {
         const int32_t number = now.stack.back();

@@ -25,7 +25,7 @@ inline void pack(View text, std::string& packed) {
     packed += '\4';
 }
 
-inline Text unpacked(const std::string& packed) {
+inline Text unpacked(std::string_view packed) {
     if (packed.back() == '\4') {
         Text text(packed.size() / 4, 0);
         std::memcpy(text.data(), packed.data(), packed.size() - 1);
