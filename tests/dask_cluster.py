@@ -36,8 +36,7 @@ class Cluster:
             stdout=self.log,
             stderr=self.log,
         )
-        self.stack.callback(process.wait, 30)
-        self.stack.callback(process.terminate)
+        self.stack.callback(end, process)
         return process
 
     def start_worker(self, env: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
@@ -45,6 +44,16 @@ class Cluster:
         worker = self.start("worker", self.address, *options, env=env)
         self.workers.append(worker)
         return worker
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """Dask ends its own processes when it is told to, but now and then one waits for another that is gone."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 @contextmanager
