@@ -1,9 +1,9 @@
 """The file of a lexicon: its shape, and what can be wrong with that."""
 
-import tomllib
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+import tomli  # the same as tomllib, compiled: reading the lexicons is a good part of every start
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import Problems, SynthesisError
@@ -40,8 +40,8 @@ class LexiconFile(BaseModel):
 def read_file(source: bytes, where: str) -> LexiconFile:
     """The file's content, if its shape is right."""
     try:
-        data = tomllib.loads(source.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        data = tomli.loads(source.decode("utf-8"))
+    except (tomli.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SynthesisError(f"not readable as TOML: {error}", where=where, fix="mend the syntax") from error
     try:
         return LexiconFile.model_validate(data)

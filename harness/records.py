@@ -22,9 +22,12 @@ Status = Literal["passed", "failed", "not_applicable", "error"]
 
 
 class Record(BaseModel):
-    """A frozen value; unknown keys are an error."""
+    """A frozen value; unknown keys are an error.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    What validates it is made when it is first needed: a command needs few of all kinds.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

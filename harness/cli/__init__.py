@@ -4,6 +4,7 @@ Nothing heavy is imported here or at the top of a command's file: `--help` must 
 named is the only one that is made ready.
 """
 
+import gc
 import importlib
 import pkgutil
 import sys
@@ -18,12 +19,16 @@ from harness.version import VERSION
 
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """typer does not export the class of all its usage errors."""
+SELDOM = (50_000, 20, 100)
+"""How often Python looks for cycles of objects: imports and records make many objects and hardly a cycle."""
 _INTERRUPTED = 130
 """What typer makes of Ctrl-C; no command ends with it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; libraries raise, only here things are printed."""
+    if argv is None:  # the process is ours
+        gc.set_threshold(*SELDOM)
     prepare_streams()
     code = _run(argv)
     with lasting_stdout():
