@@ -57,19 +57,33 @@ std::span<const int32_t> Echo::told(size_t number) {
 bool Echo::repeats(const Hit& order) {
     const View original = exchange_.reply.original;
     const View clause = clause_of(original.substr(order.start, order.end + known_.clause - order.start));
-    words_in(clause, words_);
     const auto echo = static_cast<size_t>(known_.echo);
-    if (words_.size() < echo) return false;
-    for (size_t at = 0; at + echo <= words_.size(); ++at)
-        if (!run(&words_[at], false)) return false;
-    return true;
+    // Most clauses begin with words that were never said side by side: the rest is not read.
+    bool told = true;
+    words_.clear();
+    each_word_in(clause, [&](View word) {
+        words_.push_back(exchange_.memory.word(word));
+        told = words_.size() < echo || run(&words_[words_.size() - echo], false) != 0;
+        return told;
+    });
+    return told && words_.size() >= echo;
 }
 
 void Echo::words_in(View text, std::vector<int32_t>& words) {
     words.clear();
+    each_word_in(text, [&](View word) {
+        words.push_back(exchange_.memory.word(word));
+        return true;
+    });
+}
+
+// Calls `found` for each word until that says no.
+template <class Found>
+void Echo::each_word_in(View text, Found found) {
     word_.clear();
+    bool goes_on = true;
     auto end = [&] {
-        if (!word_.empty()) words.push_back(exchange_.memory.word(word_));
+        if (!word_.empty()) goes_on = found(word_);
         word_.clear();
     };
     for (const char32_t c : text) {
@@ -78,6 +92,7 @@ void Echo::words_in(View text, std::vector<int32_t>& words) {
         const char32_t lower = c < 128 ? Py_TOLOWER(c) : Py_UNICODE_TOLOWER(c);
         if (is_alnum(lower)) word_.push_back(lower);
         if (!is_alnum(lower) || c == dotted_capital_i) end();
+        if (!goes_on) return;
     }
     end();
 }

@@ -17,6 +17,8 @@ private:
     std::span<const int32_t> told(size_t number);
     // The words of a clause, without apostrophes.
     void words_in(View text, std::vector<int32_t>& words);
+    template <class Found>
+    void each_word_in(View text, Found found);
     // The number of a run of words; nought where it is not known and not to be learnt.
     int32_t run(const int32_t* words, bool learn);
 
