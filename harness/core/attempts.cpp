@@ -28,26 +28,14 @@ bool Attempts::any_matches(const uint8_t* classes, int64_t& steps) {
 
 // One more character for each.
 void Attempts::step(const uint8_t* classes) {
-    const auto ended = [this](Attempt& each) {
-        each.state = Automaton::none;
-        if (each.end >= 0) found_.push_back(each);
-    };
     size_t kept = 0;
-    for (Attempt& each : going_) {
-        if (each.automaton->leads_on(each.state, classes[each.place])) {
-            going_[kept++] = each;
-        } else {
-            ended(each);
-        }
-    }
-    going_.resize(kept);
-    kept = 0;
     for (Attempt& each : going_) {
         if (each.automaton->go_on(each.state, classes, each.place, each.end)) {
             ++each.place;
             going_[kept++] = each;
-        } else {
-            ended(each);
+        } else if (each.end >= 0) {
+            each.state = Automaton::none;
+            found_.push_back(each);
         }
     }
     going_.resize(kept);

@@ -28,7 +28,7 @@ Automaton::Work& Automaton::work() {
 }
 
 Automaton::Automaton(const Tree& tree, Alphabet& alphabet, size_t& bytes, bool any)
-    : alphabet_(alphabet), program_(tree, alphabet), bytes_(bytes), any_(any) {}
+    : any_(any), alphabet_(alphabet), program_(tree, alphabet), bytes_(bytes) {}
 
 // The characters, or the end, that lead on from an instruction, or before which a match is found.
 void Automaton::add_firsts(Work& now, int32_t instruction, Before before, Classes& found) const {

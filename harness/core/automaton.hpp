@@ -28,25 +28,17 @@ public:
     int32_t match(State state, const uint8_t* classes, int32_t place, int64_t& steps);
     // The state behind some more characters; `matched` is set where a match has ended before one of them.
     State follow(State state, const uint8_t* classes, int32_t size, bool& matched);
-    // One more step of a match, in two parts, so that the memory is asked for what is needed while others do
-    // theirs. First, whether anything leads on from a state with a character.
-    bool leads_on(State state, uint8_t next) const {
-        const Branches& branches = branches_[state];
-        const uint8_t number = own_[next];
-        if (!(branches.alive >> number & 1)) return false;
-        if (branches.in_row()) prefetch(&rows_[branches.row() + place_of(branches, number)]);
-        return true;
-    }
-    // Then to where; `end` is set where a match has ended before the character. False where nothing more can match.
+    // The state behind one more character, as in a match; `end` is set where one has ended before it. False where
+    // nothing more can match.
     bool go_on(State& state, const uint8_t* classes, int32_t place, int32_t& end) {
-        Entry next = entry(state, own_[classes[place]]);
-        if (next == unknown) next = step(state, classes[place]);
+        const Entry next = look_up(state, classes[place]);
         if (next & matched_bit) end = place;
         state = next >> 1;
         if (next == dead || classes[place] == last_ || (any_ && end >= 0)) return false;
         expect(state);
         return true;
     }
+    // A step from this state is about to be asked for.
     void expect(State state) const { prefetch(&branches_[state]); }
     // Whether there is a match anywhere.
     bool search(const std::vector<uint8_t>& classes, int64_t& steps);
@@ -114,17 +106,19 @@ private:
     bool is_same(const Point& one, const Point& two) const;
     void grow_known();
 
-    const Alphabet& alphabet_;
-    uint8_t last_ = 0;
-    Program program_;
-    size_t& bytes_;
-    bool any_;
-    std::array<Classes, befores> firsts_;
-    std::array<uint8_t, Classes::most> own_{};  // by class: its number among those this pattern tells apart
-    int32_t width_ = 0;                         // how many those are; nought before the first text
-    std::vector<Point> points_;  // of each state
+    // What every step needs stands together.
     std::vector<Branches> branches_;
     std::vector<Entry> rows_;
+    bool any_;
+    uint8_t last_ = 0;
+    alignas(64) std::array<uint8_t, Classes::most> own_{};  // by class: its number among those it tells apart
+
+    const Alphabet& alphabet_;
+    Program program_;
+    size_t& bytes_;
+    std::array<Classes, befores> firsts_;
+    int32_t width_ = 0;  // how many classes the pattern tells apart; nought before the first text
+    std::vector<Point> points_;  // of each state
     std::vector<int32_t> pool_;
     std::vector<State> known_;  // the states by their hash, in an open table
 };
