@@ -119,6 +119,63 @@ def test_what_needs_too_many_steps_is_left_to_the_checkers() -> None:
     assert core.check("Hm.", "z" * 30_000, ("agency_language",), 0.45) is None
 
 
+MANY = "|".join(f"{chr(0x100 + number)}{'ab'[number % 2]}" for number in range(62))
+"""A pattern that tells more than 64 characters apart, which is more than the core's tables have room for."""
+
+
+@needs_core
+def test_a_rule_that_tells_too_many_characters_apart_is_not_for_the_core() -> None:
+    told: dict[str, Any] = quick.description("en")
+    told["agency"]["rules"] = [("a", "g", False, MANY, ())]
+    with pytest.raises(ValueError, match="a pattern tells too many characters apart"):
+        made({**told, "names": sorted([*told["names"], "a", "g"])})
+
+
+@needs_core
+def test_what_cancels_a_rule_may_not_be_for_the_core_either() -> None:
+    """Only a text in which the rule matches is left to the checkers."""
+    told: dict[str, Any] = quick.description("en")
+    told["agency"]["rules"] = [("a", "g", False, "you must", (MANY,))]
+    core = made({**told, "names": sorted([*told["names"], "a", "g"])})
+    for _ in range(2):
+        assert core.check("Hm.", "Take your time.", ("agency_language",), 0.45) is not None
+        assert core.check("Hm.", "You must go.", ("agency_language",), 0.45) is None
+
+
+@needs_core
+def test_more_patterns_may_cancel_a_rule_than_are_looked_for_together() -> None:
+    told: dict[str, Any] = quick.description("en")
+    cancelling = tuple(f"go{number} >" if number % 3 else f"^{number}" for number in range(150))
+    told["agency"]["rules"] = [("a", "g", False, "you must go[0-9]* ", cancelling)]
+    core = made({**told, "names": sorted([*told["names"], "a", "g"])})
+    for number in (0, 1, 2, 63, 64, 65, 128, 148):
+        [(_, result, _)] = core.check("Hm.", f"You must go{number} now.", ("agency_language",), 0.45) or []
+        cancelled = number % 3 != 0
+        assert (b'"rule":"a"' in result) is not cancelled, number
+
+
+@needs_core
+@pytest.mark.parametrize("text", ["z" * 400_000, "?!" * 200_000, "z " * 200_000])
+def test_a_text_full_of_places_where_rules_begin_needs_no_room_for_all_of_them(text: str) -> None:
+    told: dict[str, Any] = quick.description("en")
+    told["agency"]["rules"] = [(f"a{number}", "g", False, r"[z?!]+[0-9]", ()) for number in range(3)]
+    names = sorted([*told["names"], "a0", "a1", "a2", "g"])
+    core = made({**told, "names": names})
+    core.check("Hm.", "z1", ("agency_language",), 0.45)
+    before = resident_peak()
+    core.check("Hm.", text, ("agency_language",), 0.45)
+    assert resident_peak() - before < 24 << 20
+
+
+def resident_peak() -> int:
+    """Of this process since it began; where that cannot be told, nothing is held against it."""
+    if sys.platform != "linux":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def test_a_core_that_cannot_be_loaded_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     quick.core_for.cache_clear()
     monkeypatch.setitem(sys.modules, "harness._core", ModuleType("harness._core"))

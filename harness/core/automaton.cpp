@@ -9,7 +9,7 @@ namespace synthesis {
 namespace {
 
 constexpr size_t most_states = 0x7fff;  // an entry has no room for more
-constexpr size_t most_groups = 64;
+constexpr int32_t most_groups = 64;
 constexpr size_t too_many = 1u << 30;   // bytes, so that all is soon worked out anew
 
 constexpr uint64_t odd = 0x2127599bf4325c37ull;
@@ -116,15 +116,19 @@ void Automaton::tell_apart() {
             groups.push_back(others);
         }
     }
-    if (groups.size() > most_groups) throw Unsupported("a pattern tells too many characters apart");
     width_ = static_cast<int32_t>(groups.size());
     for (size_t at = 0; at < groups.size(); ++at)
         groups[at].each([&](int number) { own_[number] = static_cast<uint8_t>(at); });
 }
 
-void Automaton::reset() {
-    last_ = alphabet_.end();
+bool Automaton::is_fit() {
     if (width_ == 0) tell_apart();
+    return width_ <= most_groups;
+}
+
+void Automaton::reset() {
+    if (!is_fit()) throw Unsupported("a pattern tells too many characters apart");
+    last_ = alphabet_.end();
     points_ = {};
     branches_ = {};
     rows_ = {};
@@ -178,17 +182,6 @@ Automaton::State Automaton::follow(State state, const uint8_t* classes, int32_t 
         state = next >> 1;
     }
     return state;
-}
-
-bool Automaton::search(const std::vector<uint8_t>& classes, int64_t& steps) {
-    const auto size = static_cast<int32_t>(classes.size());
-    Before before = text_start;
-    steps += size;
-    for (int32_t at = 0; at < size; ++at) {
-        if (firsts_[before].has(classes[at]) && match(start(before), classes.data(), at, steps) >= at) return true;
-        before = alphabet_.kind_of(classes[at]);
-    }
-    return false;
 }
 
 // The state after one more character, or after the end. A match ends before that character: only then is it

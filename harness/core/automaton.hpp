@@ -15,6 +15,8 @@ public:
     // not how far. `bytes` is told of what the states take.
     Automaton(const Tree& tree, Alphabet& alphabet, size_t& bytes, bool any = false);
 
+    // Whether it tells few enough characters apart to be worked out here.
+    bool is_fit();
     // Everything that is worked out, anew: between two texts.
     void reset();
 
@@ -40,9 +42,6 @@ public:
     }
     // A step from this state is about to be asked for.
     void expect(State state) const { prefetch(&branches_[state]); }
-    // Whether there is a match anywhere.
-    bool search(const std::vector<uint8_t>& classes, int64_t& steps);
-
     // The characters with which a match can begin, or before which one can be empty.
     Classes firsts(Before before) const { return firsts_[before]; }
 

@@ -94,7 +94,6 @@ void RuleGroup::search_across(const ReadLine& line, Steps& steps, std::vector<Pl
     Before before = text_start;
     for (const uint8_t* place = line.classes; place < end; ++place) {
         try_at(static_cast<int32_t>(place - line.classes), before, starts_[before][*place]);
-        if (attempts_.are_many()) decide();
         before = machine_.alphabet.kind_of(*place);
         if (before == line_start || !only_lines_) continue;
         place = std::find(place, end, machine_.alphabet.class_of('\n'));
@@ -200,6 +199,7 @@ void RuleGroup::try_at(int32_t at, Before before, const Patterns& candidates) {
     candidates.each([&](int pattern) {
         if (is_free(pattern, at)) try_at(at, before, pattern);
     });
+    if (attempts_.are_many()) decide();  // an endless word is full of places
 }
 
 void RuleGroup::try_at(int32_t at, Before before, int pattern) {
@@ -255,6 +255,7 @@ const std::vector<RuleGroup::GuardStarts>& RuleGroup::starts_of(Rule& rule) {
         Guard& guard = guards_[number];
         if (!guard.automaton) {
             guard.automaton = std::make_unique<Automaton>(Tree(guard.pattern), machine_.alphabet, machine_.bytes, true);
+            if (!guard.automaton->is_fit()) throw TooMuch{};
             guard.automaton->reset();
         }
         if (rule.guard_starts.empty() || rule.guard_starts.back().automata.size() == GuardStarts::most)
