@@ -135,7 +135,7 @@ def test_a_rule_that_tells_too_many_characters_apart_is_not_for_the_core() -> No
 def test_what_cancels_a_rule_may_not_be_for_the_core_either() -> None:
     """Only a text in which the rule matches is left to the checkers."""
     told: dict[str, Any] = quick.description("en")
-    told["agency"]["rules"] = [("a", "g", False, "you must", (MANY,))]
+    told["agency"]["rules"] = [("a", "g", False, "you must", ("never", MANY))]
     core = made({**told, "names": sorted([*told["names"], "a", "g"])})
     for _ in range(2):
         assert core.check("Hm.", "Take your time.", ("agency_language",), 0.45) is not None

@@ -224,8 +224,8 @@ bool RuleGroup::is_cancelled(Rule& rule, Span hit) {
     if (rule.guards.empty()) return false;
     mark(hit);
     if (marked_ != rule.marked) {
-        rule.marked = marked_;
         rule.cancelled = is_guarded(rule);
+        rule.marked = marked_;  // only now: looking may come to nothing
     }
     return rule.cancelled;
 }
@@ -248,21 +248,27 @@ bool RuleGroup::is_guarded(Rule& rule) {
     return matches();
 }
 
-// Made when the rule first matches.
+// Made when the rule first matches, whole or not at all.
 const std::vector<RuleGroup::GuardStarts>& RuleGroup::starts_of(Rule& rule) {
     if (!rule.guard_starts.empty()) return rule.guard_starts;
+    std::vector<GuardStarts> made;
     for (const int32_t number : rule.guards) {
-        Guard& guard = guards_[number];
-        if (!guard.automaton) {
-            guard.automaton = std::make_unique<Automaton>(Tree(guard.pattern), machine_.alphabet, machine_.bytes, true);
-            if (!guard.automaton->is_fit()) throw TooMuch{};
-            guard.automaton->reset();
-        }
-        if (rule.guard_starts.empty() || rule.guard_starts.back().automata.size() == GuardStarts::most)
-            rule.guard_starts.emplace_back(machine_.alphabet.classes());
-        rule.guard_starts.back().add(guard.automaton.get());
+        if (made.empty() || made.back().automata.size() == GuardStarts::most)
+            made.emplace_back(machine_.alphabet.classes());
+        made.back().add(automaton_of(guards_[number]));
     }
+    rule.guard_starts = std::move(made);
     return rule.guard_starts;
+}
+
+Automaton* RuleGroup::automaton_of(Guard& guard) {
+    if (!guard.automaton) {
+        auto made = std::make_unique<Automaton>(Tree(guard.pattern), machine_.alphabet, machine_.bytes, true);
+        if (!made->is_fit()) throw TooMuch{};
+        made->reset();
+        guard.automaton = std::move(made);
+    }
+    return guard.automaton.get();
 }
 
 RuleGroup::GuardStarts::GuardStarts(int classes) {

@@ -101,6 +101,7 @@ private:
     bool is_cancelled(Rule& rule, Span hit);
     bool is_guarded(Rule& rule);
     const std::vector<GuardStarts>& starts_of(Rule& rule);
+    Automaton* automaton_of(Guard& guard);
     void mark(Span hit);
 
     Machine& machine_;
