@@ -33,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     code = _run(argv)
     with lasting_stdout():
         """What is still to be flushed may fail as well; the exit code stands."""
+    if argv is None:
+        gc.freeze()  # at its end Python would look through everything for cycles
     return code
 
 
