@@ -314,3 +314,21 @@ def test_the_collector_is_paused_and_comes_back() -> None:
     with pytest.raises(ZeroDivisionError):
         without_collector(lambda: 1 // 0)()
     assert gc.isenabled()
+
+
+@needs_core
+def test_sentences_that_come_back_are_remembered_when_others_are_forgotten() -> None:
+    """Some fifty thousand that never come back are more than there is room for."""
+    core = made(quick.description("en"))
+
+    def check(text: str) -> None:
+        assert core.check("Hm.", text, ("agency_language",), 0.45) is not None
+
+    returning = [f"You should call them {number} times." for number in range(200)]
+    for number in range(50_000):
+        check(f"{returning[number % 200]} Number {number} is one that nobody says again, whatever happens.")
+    before = core.searched()
+    assert before < 50_000 + 2 * 200 + 10
+    for text in returning:
+        check(text)
+    assert core.searched() == before

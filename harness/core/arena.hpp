@@ -17,7 +17,7 @@ public:
 
     // A copy that stays where it is until `clear`.
     template <class Item>
-    std::span<const Item> keep(const std::vector<Item>& items) {
+    std::span<const Item> keep(std::span<const Item> items) {
         static_assert(std::is_trivially_copyable_v<Item> && alignof(Item) <= alignment);
         if (items.empty()) return {};
         auto* const place = reinterpret_cast<Item*>(take(items.size() * sizeof(Item)));

@@ -71,11 +71,18 @@ Sentence& Memory::sentence(std::string_view key, uint64_t hash) {
     if (2 * (sentences_ + 1) > slots_.size()) grow();
     Slot& slot = slot_of(key, hash);
     if (slot.entry == nullptr) {
-        slot = {hash, new (arena_.take(sizeof(Entry) + key.size())) Entry{{}, key.size()}};
-        std::copy(key.begin(), key.end(), reinterpret_cast<char*>(slot.entry + 1));
+        slot = {hash, new_entry(arena_, {}, key)};
         ++sentences_;
+    } else {
+        slot.entry->came_back = true;
     }
     return slot.entry->sentence;
+}
+
+Memory::Entry* Memory::new_entry(Arena& arena, const Sentence& sentence, std::string_view key) {
+    auto* const entry = new (arena.take(sizeof(Entry) + key.size())) Entry{sentence, static_cast<uint32_t>(key.size())};
+    std::copy(key.begin(), key.end(), reinterpret_cast<char*>(entry + 1));
+    return entry;
 }
 
 // Where a sentence is, or would be.
@@ -110,9 +117,38 @@ int32_t Memory::word(View text) {
 }
 
 bool Memory::tidy() {
-    if (arena_.bytes() + slots_.size() * sizeof(Slot) + word_bytes_ <= most_bytes) return false;
+    if (bytes() <= most_bytes) return false;
+    forget_the_rest();
+    if (bytes() <= most_bytes / 2) return false;
     forget();
     return true;
+}
+
+// Keeps the sentences that came back; they have to come back again to be kept the next time.
+void Memory::forget_the_rest() {
+    Arena kept;
+    std::vector<Slot> before;
+    before.swap(slots_);
+    sentences_ = 0;
+    for (const Slot& each : before) {
+        if (each.entry == nullptr || !each.entry->came_back) continue;
+        if (2 * (sentences_ + 1) > slots_.size()) grow();
+        const std::string_view key = each.entry->key();
+        slot_of(key, each.hash) = {each.hash, new_entry(kept, copied(each.entry->sentence, kept), key)};
+        ++sentences_;
+    }
+    arena_ = std::move(kept);
+}
+
+Sentence Memory::copied(const Sentence& sentence, Arena& arena) {
+    Sentence found = sentence;
+    for (auto& places : found.places) places = arena.keep(places);
+    found.said.words = arena.keep(found.said.words);
+    found.said.stems = arena.keep(found.said.stems);
+    found.said.numbers = arena.keep(found.said.numbers);
+    found.said.clauses = arena.keep(found.said.clauses);
+    found.claim = nullptr;
+    return found;
 }
 
 void Memory::forget() {

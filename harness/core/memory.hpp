@@ -32,7 +32,7 @@ public:
     // What is kept with a sentence.
     template <class Item>
     std::span<const Item> keep(const std::vector<Item>& items) {
-        return arena_.keep(items);
+        return arena_.keep(std::span<const Item>(items));
     }
 
     // From now on copies of this process tell each other where rules match.
@@ -56,7 +56,8 @@ public:
     Text word_text(int32_t number) const { return words_.text(number); }
     int32_t words() const { return words_.size(); }
 
-    // Between two turns: forgets everything where it has become too much; says whether it did.
+    // Between two turns, where it has become too much: forgets the sentences that did not come back, or else
+    // everything; says whether it did the latter.
     bool tidy();
     void forget();
 
@@ -64,7 +65,8 @@ private:
     // A sentence and its text, which stands behind it.
     struct Entry {
         Sentence sentence;
-        size_t size;
+        uint32_t size;
+        bool came_back = false;  // since the last time that some were forgotten
 
         std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), size}; }
     };
@@ -87,6 +89,10 @@ private:
     Sentence& sentence(std::string_view key, uint64_t hash);
     Slot& slot_of(std::string_view key, uint64_t hash);
     void grow();
+    size_t bytes() const { return arena_.bytes() + slots_.size() * sizeof(Slot) + word_bytes_; }
+    static Entry* new_entry(Arena& arena, const Sentence& sentence, std::string_view key);
+    void forget_the_rest();
+    static Sentence copied(const Sentence& sentence, Arena& arena);
 
     Arena arena_;
     std::vector<Slot> slots_;  // an open table
