@@ -3,12 +3,13 @@
 
 #include <array>
 
+#include "sixteen.hpp"
 #include "text.hpp"
 
 namespace synthesis {
 
 namespace kind {
-constexpr uint16_t blank = 1 << 0;  // a space or a line break
+constexpr uint16_t blank = 1 << 0;  // a space or a line break; the lowest bit, see `Editor::make_plain`
 constexpr uint16_t newline = 1 << 1;
 constexpr uint16_t returned = 1 << 2;  // a carriage return, which may be half of a line break
 constexpr uint16_t hyphen = 1 << 3;
@@ -93,6 +94,21 @@ inline Character far_character(char32_t c) {
 }
 
 inline Character character(char32_t c) { return c < near_end ? near_characters[c] : far_character(c); }
+
+// Whether all of them are as they should be, and of no kind but spaces.
+inline bool are_plain(Sixteen few) {
+    const Sixteen odd = few.are_odd(' ') | few.are('*') | few.are('-') | few.are('1') | few.are('<') | few.are('>') |
+                        few.are('_') | few.are('`') | few.are('~');
+    return odd.bits() == 0;
+}
+
+static_assert([] {
+    for (char32_t c = ' '; c < 128; ++c) {
+        const bool odd = View(U"*-1<>_`~").find(c) != View::npos;
+        if (odd == (near_characters[c].change == 0 && (near_characters[c].kinds & ~kind::blank) == 0)) return false;
+    }
+    return true;
+}());
 
 inline bool is_invisible(char32_t c) { return c >= 128 && character(c).kinds & kind::invisible; }
 

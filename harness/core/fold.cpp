@@ -2,7 +2,7 @@
 #include "fold.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 
 #include "fold_passes.hpp"
 #include "quotation.hpp"
@@ -103,21 +103,11 @@ bool may_open(View text, int32_t place) {
     return text[place] == '"' || !is_alnum(at(text, place - 1)) || at(text, place + 1) == '\'';
 }
 
-constexpr uint8_t ends_line = 1, ends_sentence = 2, quotes = 4;
-
-struct Lowered {
-    uint8_t lower = 0;
-    uint8_t does = 0;
-};
-
-constexpr std::array<Lowered, 128> lowered = [] {
-    std::array<Lowered, 128> table{};
-    for (uint8_t c = 0; c < 128; ++c) table[c].lower = c >= 'A' && c <= 'Z' ? c + 32 : c;
-    for (char c : {'.', '!', '?'}) table[c].does = ends_sentence;
-    for (char c : {'"', '\''}) table[c].does = quotes;
-    for (char c : {'\n', '\x1e'}) table[c].does = ends_line;
-    return table;
-}();
+// Capital letters, marks that end sentences or open quotations, and what is no ASCII or controls.
+Sixteen that_matter(Sixteen few) {
+    const Sixteen capitals = few.are_odd('Z' + 1).without(few.are_odd('A'));
+    return capitals | few.are_odd(' ') | few.are('.') | few.are('!') | few.are('?') | few.are('"') | few.are('\'');
+}
 
 // Lower case, and a line break behind each sentence; gives where the first quotation may begin.
 int32_t finish_lines(Folded& folded) {
@@ -125,25 +115,31 @@ int32_t finish_lines(Folded& folded) {
     char32_t* const characters = folded.text.data();
     const int32_t size = length(text);
     int32_t start = 0, quoted = size;
-    for (int32_t place = 0; place < size; ++place) {
-        const char32_t c = text[place];
-        if (c >= 128) {
-            characters[place] = Py_UNICODE_TOLOWER(c);
-            continue;
-        }
-        characters[place] = lowered[c].lower;
-        const uint8_t does = lowered[c].does;
-        if (does == 0) continue;
-        if (does == ends_sentence) {
-            const int32_t end = sentence_end(text, place);
-            if (end != 0) characters[end] = '\n';
-        } else if (does == ends_line) {
-            if (c == item) folded.items.push_back(place + 1);
-            characters[place] = '\n';
-            folded.lines.push_back({start, place});
-            start = place + 1;
-        } else if (quoted == size && may_open(text, place)) {
-            quoted = place;
+    for (int32_t first = 0; first < size; first += Sixteen::size) {
+        uint32_t left = that_matter(next_sixteen(characters + first, characters + size)).bits();
+        if (size - first < Sixteen::size) left &= (1u << (size - first)) - 1;
+        for (; left; left &= left - 1) {
+            const int32_t place = first + std::countr_zero(left);
+            const char32_t c = text[place];
+            switch (c) {
+                case '.': case '!': case '?':
+                    if (const int32_t end = sentence_end(text, place); end != 0) {
+                        characters[end] = '\n';
+                        left |= end < first + Sixteen::size ? 1u << (end - first) : 0;
+                    }
+                    break;
+                case '\n': case item:
+                    if (c == item) folded.items.push_back(place + 1);
+                    characters[place] = '\n';
+                    folded.lines.push_back({start, place});
+                    start = place + 1;
+                    break;
+                case '"': case '\'':
+                    if (quoted == size && may_open(text, place)) quoted = place;
+                    break;
+                default:
+                    if (c >= 'A') characters[place] = c < 128 ? c | 0x20 : Py_UNICODE_TOLOWER(c);
+            }
         }
     }
     if (size > 0) folded.lines.push_back({start, size});

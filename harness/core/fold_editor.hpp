@@ -22,11 +22,9 @@ inline char32_t at(View text, int32_t place) {
 inline int32_t next(View text, int32_t from, char32_t c) {
     const char32_t* place = text.data() + from;
     const char32_t* const end = text.data() + text.size();
-    for (; end - place >= 8; place += 8) {
-        unsigned hit = 0;
-        for (int step = 0; step < 8; ++step) hit |= place[step] == c;
-        if (hit) break;
-    }
+    for (; c < 128 && end - place >= Sixteen::size; place += Sixteen::size)
+        if (const uint32_t found = Sixteen(place).are(static_cast<char>(c)).bits())
+            return static_cast<int32_t>(place - text.data()) + std::countr_zero(found);
     while (place != end && *place != c) ++place;
     return static_cast<int32_t>(place - text.data());
 }
@@ -59,12 +57,25 @@ public:
     // Plain characters throughout, one for one; notes which kinds there are.
     void make_plain() {
         uint16_t seen = 0, doubled = 0, last = 0;
-        for (char32_t& c : text_) {
-            const Character found = character(c);
-            c ^= found.change;
-            seen |= found.kinds;
-            doubled |= found.kinds & last;
-            last = found.kinds;
+        char32_t* at = text_.data();
+        char32_t* const end = at + text_.size();
+        while (at != end) {
+            const ptrdiff_t size = std::min<ptrdiff_t>(Sixteen::size, end - at);
+            if (size == Sixteen::size && are_plain(Sixteen(at))) {
+                const uint32_t blanks = Sixteen(at).are(' ').bits(), before = blanks << 1 | (last & kind::blank);
+                if (blanks) seen |= kind::blank;
+                if (blanks & before) doubled |= kind::blank;
+                last = blanks >> (Sixteen::size - 1);
+                at += Sixteen::size;
+                continue;
+            }
+            for (char32_t* const stop = at + size; at != stop; ++at) {
+                const Character found = character(*at);
+                *at ^= found.change;
+                seen |= found.kinds;
+                doubled |= found.kinds & last;
+                last = found.kinds;
+            }
         }
         seen_ = seen, doubled_ |= doubled;
     }

@@ -1,12 +1,11 @@
 #include "json.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <new>
 
-#include "plain_bytes.hpp"
+#include "sixteen.hpp"
 
 namespace synthesis {
 
@@ -16,24 +15,6 @@ constexpr int32_t millionths = 1'000'000;
 constexpr size_t large = 1 << 20;  // what one endless text needs is not kept
 constexpr size_t most_expected = 8 << 20;
 constexpr size_t least = 1024;
-
-constexpr std::array<bool, 128> plain = [] {
-    std::array<bool, 128> table{};
-    for (int c = 0x20; c < 128; ++c) table[c] = c != '"' && c != '\\';
-    return table;
-}();
-
-// Writes the next few, and says whether all of them are right as they are.
-bool write_plain(const char32_t* at, char* out) {
-    uint8_t few[plain_step];
-    char32_t all = 0;
-    for (ptrdiff_t number = 0; number < plain_step; ++number) {
-        all |= at[number];
-        few[number] = static_cast<uint8_t>(at[number]);
-    }
-    std::memcpy(out, few, sizeof few);
-    return all < 128 && all_plain(few);
-}
 
 // What a control character, a quotation mark or a backslash is written as.
 char* escape(char32_t c, char* out) {
@@ -110,19 +91,18 @@ void Json::resize(size_t capacity) {
 
 void Json::inside(View text) {
     constexpr size_t longest = 6;
-    char* const begin = room(longest * text.size());
+    char* const begin = room(longest * text.size() + Sixteen::size);
     char* out = begin;
     const char32_t* at = text.data();
     const char32_t* const end = at + text.size();
     while (at != end) {
-        for (; end - at >= plain_step && write_plain(at, out); at += plain_step) out += plain_step;
-        if (at == end) break;
+        const Sixteen few = next_sixteen(at, end);
+        const int plain = plain_in_json(few);
+        few.write(out);
+        at += plain, out += plain;
+        if (plain == Sixteen::size || at == end) continue;
         const char32_t c = *at++;
-        if (c < 128 && plain[c]) {
-            *out++ = static_cast<char>(c);
-        } else {
-            out = c < 128 ? escape(c, out) : encode(c, out);
-        }
+        out = c < 128 ? escape(c, out) : encode(c, out);
     }
     size_ += out - begin;
 }

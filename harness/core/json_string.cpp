@@ -1,29 +1,25 @@
 #include "json_string.hpp"
 
-#include "plain_bytes.hpp"
+#include "sixteen.hpp"
 
 namespace synthesis {
 
 namespace {
 
 constexpr size_t most = INT32_MAX / 8;
-// Reads the next few bytes, and says whether all of them are ASCII that stands for itself.
-bool read_plain(const char* at, char32_t* out) {
-    uint8_t few[plain_step];
-    std::memcpy(few, at, sizeof few);
-    for (ptrdiff_t number = 0; number < plain_step; ++number) out[number] = few[number];
-    return all_plain(few);
-}
 
 class StringReader {
 public:
     explicit StringReader(std::string_view inside) : at_(inside.data()), end_(at_ + inside.size()) {}
 
-    // Into room for as many characters as there are bytes; gives the end.
+    // Into room for as many characters as there are bytes, and sixteen more; gives the end.
     char32_t* read(char32_t* out) {
         while (at_ != end_) {
-            for (; end_ - at_ >= plain_step && read_plain(at_, out); at_ += plain_step) out += plain_step;
-            if (at_ != end_) *out++ = character();
+            const Sixteen few = next_sixteen(at_, end_);
+            const int plain = plain_in_json(few);
+            few.write(out);
+            at_ += plain, out += plain;
+            if (plain < Sixteen::size && at_ != end_) *out++ = character();
         }
         return out;
     }
@@ -102,7 +98,8 @@ private:
 
 void read_string(std::string_view inside, Text& text) {
     if (inside.size() >= most) throw NotPlain{};
-    if (text.size() < inside.size()) text.resize(inside.size());
+    const size_t room = inside.size() + Sixteen::size;
+    if (text.size() < room) text.resize(room);
     text.resize(StringReader(inside).read(text.data()) - text.data());
 }
 
