@@ -60,16 +60,44 @@ int32_t Tree::without_head(int32_t number) {
     return add({.kind = Node::Kind::sequence, .first = node.first + 1, .last = node.last});
 }
 
-// Alternatives that begin with the same letter share it. Their order is kept where it matters: two that begin
-// with different letters never compete, so one may be moved past the other, but none past anything else.
 int32_t Tree::choice(std::span<const int32_t> given) {
     if (given.size() == 1) return given[0];
-    std::vector<int32_t> parts;
+    const size_t before = alternatives_.size();
     for (const int32_t part : given) {
         const auto inner = this->parts(nodes_[part]);
-        if (nodes_[part].kind != Node::Kind::choice) parts.push_back(part);
-        else parts.insert(parts.end(), inner.begin(), inner.end());
+        if (nodes_[part].kind != Node::Kind::choice) alternatives_.push_back(part);
+        else alternatives_.insert(alternatives_.end(), inner.begin(), inner.end());
     }
+    const auto parts = std::span(alternatives_).subspan(before);
+    const int32_t found = some_begin_alike(parts) ? with_heads_shared({parts.begin(), parts.end()})
+                                             : joined({.kind = Node::Kind::choice}, parts);
+    alternatives_.resize(before);
+    return found;
+}
+
+// Whether two begin with the same letter; not always right where that is no ASCII.
+bool Tree::some_begin_alike(std::span<const int32_t> parts) const {
+    uint64_t seen[2] = {};
+    for (const int32_t part : parts) {
+        const char32_t letter = nodes_[head(part)].letter;
+        if (letter == no_letter) continue;
+        uint64_t& these = seen[letter / 64 % 2];
+        const uint64_t bit = uint64_t{1} << (letter % 64);
+        if (these & bit) return true;
+        these |= bit;
+    }
+    return false;
+}
+
+bool Tree::all_begin_alike(std::span<const int32_t> parts) const {
+    const char32_t letter = nodes_[head(parts[0])].letter;
+    const auto same = [&](int32_t part) { return nodes_[head(part)].letter == letter; };
+    return letter != no_letter && std::all_of(parts.begin(), parts.end(), same);
+}
+
+// Alternatives that begin with the same letter share it. Their order is kept where it matters: two that begin
+// with different letters never compete, so one may be moved past the other, but none past anything else.
+int32_t Tree::with_heads_shared(const std::vector<int32_t>& parts) {
     struct Group {
         char32_t letter;
         size_t first;
@@ -90,17 +118,22 @@ int32_t Tree::choice(std::span<const int32_t> given) {
             found->last = at;
         }
     }
-    std::vector<int32_t> chosen, rests;
+    std::vector<int32_t> chosen, shared, rests;
     for (const Group& group : groups) {
         if (group.first == group.last) {
             chosen.push_back(parts[group.first]);
             continue;
         }
+        shared.clear();
         rests.clear();
-        for (size_t at = group.first; at != group.last; at = behind[at]) rests.push_back(without_head(parts[at]));
-        rests.push_back(without_head(parts[group.last]));
-        const int32_t both[] = {head(parts[group.first]), choice(rests)};
-        chosen.push_back(sequence(both));
+        for (size_t at = group.first; at != group.last; at = behind[at]) rests.push_back(parts[at]);
+        rests.push_back(parts[group.last]);
+        do {
+            shared.push_back(head(rests[0]));
+            for (int32_t& rest : rests) rest = without_head(rest);
+        } while (all_begin_alike(rests));
+        shared.push_back(choice(rests));
+        chosen.push_back(sequence(shared));
     }
     return chosen.size() == 1 ? chosen[0] : joined({.kind = Node::Kind::choice}, chosen);
 }

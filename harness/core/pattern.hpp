@@ -55,12 +55,16 @@ private:
     int32_t joined(Node node, std::span<const int32_t> parts);
     int32_t sequence(std::span<const int32_t> given);
     int32_t choice(std::span<const int32_t> given);
+    bool some_begin_alike(std::span<const int32_t> parts) const;
+    bool all_begin_alike(std::span<const int32_t> parts) const;
+    int32_t with_heads_shared(const std::vector<int32_t>& parts);
     int32_t head(int32_t number) const;
     int32_t without_head(int32_t number);
 
     std::vector<Node> nodes_;
     std::vector<int32_t> parts_;  // of all nodes; what is left of a sequence without its head is there once
     std::vector<Ranges> sets_;
+    std::vector<int32_t> alternatives_;  // of what is being read
     int32_t root_ = 0;
 };
 

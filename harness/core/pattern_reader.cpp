@@ -1,6 +1,7 @@
 #include "pattern.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace synthesis {
 
@@ -142,7 +143,13 @@ private:
 
     static bool is_figure(char32_t c) { return c >= '0' && c <= '9'; }
 
-    int32_t letter(char32_t c) { return tree_.add(Node{.kind = Node::Kind::one_of, .letter = c}); }
+    // The same node wherever it stands.
+    int32_t letter(char32_t c) {
+        const Node node{.kind = Node::Kind::one_of, .letter = c};
+        if (c >= letters_.size()) return tree_.add(node);
+        if (letters_[c] == 0) letters_[c] = tree_.add(node);
+        return letters_[c];
+    }
 
     int32_t one_of(Ranges ranges) {
         if (is_single(ranges)) return letter(ranges[0].first);
@@ -266,6 +273,7 @@ private:
     Tree& tree_;
     View pattern_;
     std::vector<int32_t> open_;  // parts of what is being read
+    std::array<int32_t, 128> letters_{};
     size_t at_ = 0;
     Flags flags_;
 };

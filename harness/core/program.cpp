@@ -41,12 +41,11 @@ int32_t Program::add(Instruction instruction) {
 
 // Where an instruction is in the table of those that are known, or would be.
 size_t Program::slot_of(const Instruction& instruction) const {
-    uint64_t hash = static_cast<uint64_t>(instruction.kind) * 0x9e3779b97f4a7c15ull;
-    for (int32_t part : {instruction.argument, instruction.next, instruction.other}) {
-        hash = (hash ^ static_cast<uint32_t>(part)) * 0x2127599bf4325c37ull;
-        hash ^= hash >> 31;
-    }
-    size_t slot = hash & (known_.size() - 1);
+    const auto part = [](auto number) { return static_cast<uint64_t>(static_cast<uint32_t>(number)); };
+    uint64_t hash = part(instruction.next) << 32 | part(instruction.argument);
+    hash ^= (part(instruction.other) << 8 | part(instruction.kind)) * 0x9e3779b97f4a7c15ull;
+    hash *= 0x2127599bf4325c37ull;
+    size_t slot = (hash >> 32 ^ hash >> 51) & (known_.size() - 1);
     while (known_[slot] >= 0 && instructions_[known_[slot]] != instruction) slot = (slot + 1) & (known_.size() - 1);
     return slot;
 }
