@@ -11,7 +11,7 @@ from harness.problems import shown
 
 Item = TypeVar("Item")
 
-_NAME = re.compile(r"(?<!\\[pPx])\{([A-Za-z_]\w*)\}")
+_NAME = re.compile(r"\{(?<!\\[pPx]\{)([A-Za-z_]\w*)\}")
 _PIECE = r"(?>\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*+\]|.)"
 _ENDLESS = r"(?:[*+]|\{\d+,\})"
 _REPEATED = re.compile(f"(?:{_PIECE}(?!{_ENDLESS}))*+(?:({_PIECE})({_ENDLESS})|\\Z)", re.S)

@@ -1,10 +1,10 @@
 """Defaults a project keeps in `synthesis.toml`, or under `[tool.synthesis]` in its `pyproject.toml`."""
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import tomli
 from pydantic import Field, StrictInt, ValidationError, field_validator
 
 from harness.errors import Place, Problems, SynthesisError
@@ -75,9 +75,10 @@ class TurnSettings(Record):
 class Settings(Record):
     """The whole project file."""
 
-    check: CheckSettings = CheckSettings()
-    eval: EvalSettings = EvalSettings()
-    turns: TurnSettings = TurnSettings()
+    # Made without being checked, since making ready to check them takes time.
+    check: CheckSettings = CheckSettings.model_construct()
+    eval: EvalSettings = EvalSettings.model_construct()
+    turns: TurnSettings = TurnSettings.model_construct()
     prices: dict[str, Price] = Field(
         default={}, description='of a million tokens, by model: [prices."openai:gpt-4o-mini"]'
     )
@@ -93,13 +94,13 @@ def find_settings(folder: Path) -> Settings:
         tools = _read(project).get("tool") if project.is_file() else None
         if isinstance(tools, dict) and "synthesis" in tools:
             return _settings(tools["synthesis"], Place(str(project)) / "tool" / "synthesis", place)
-    return Settings()
+    return Settings.model_construct()
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        return tomli.loads(file.read_text("utf-8"))
+    except (tomli.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SynthesisError(
             f"not readable as TOML: {error}", where=str(file), fix="mend the file"
         ) from error

@@ -1,4 +1,4 @@
-// Folding: one plain view of a text, one sentence a line, pass by pass as in `harness.text`.
+// Folding: one plain view of a text, one sentence a line, pass by pass as in `harness.folding`.
 #include "fold.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What folding looks for: each finds its leftmost match from `from` on, as the pattern of its name in
-// `harness.text` does. What stands before `from` is still seen by what looks behind.
+// `harness.folding` does. What stands before `from` is still seen by what looks behind.
 #pragma once
 
 #include "fold_editor.hpp"
