@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import random
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -117,6 +118,29 @@ def test_what_needs_too_many_steps_is_left_to_the_checkers() -> None:
     core = made({**told, "names": sorted([*told["names"], "a", "g"])})
     assert core.check("Hm.", "z" * 1_000, ("agency_language",), 0.45) is not None
     assert core.check("Hm.", "z" * 30_000, ("agency_language",), 0.45) is None
+
+
+@needs_core
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"ba*", "b" + "a" * 200),
+        (r"ba*\B", "b" + "a" * 200 + " ba ab"),
+        (r"ba*c?", "b" + "a" * 200 + "c aba" + "b" * 90),
+        (r"[ab]+\b", "a" * 70 + "b" * 70 + "c " + "b" * 150),
+        (r"-+(?:!|$)", "-" * 90 + "!" + "-" * 90 + "." + "-" * 90),
+        (r"-$|-!", "-------!-------"),
+        (r"-", "-------"),
+        (r"n't", "n doesn't ann''t n't"),
+    ],
+)
+def test_one_character_again_and_again(pattern: str, text: str) -> None:
+    told: dict[str, Any] = quick.description("en")
+    told["agency"]["rules"] = [("a", "g", False, pattern, ())]
+    core = made({**told, "names": sorted([*told["names"], "a", "g"])})
+    [(_, result, _)] = core.check("Hm.", f"So {text}", ("agency_language",), 0.45) or []
+    spans = [(span["start"], span["end"]) for span in json.loads(result)["spans"] if span["rule"] == "a"]
+    assert spans == [match.span() for match in re.finditer(pattern, f"So {text}") if match.group()]
 
 
 MANY = "|".join(f"{chr(0x100 + number)}{'ab'[number % 2]}" for number in range(62))

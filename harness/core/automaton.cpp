@@ -169,6 +169,10 @@ int32_t Automaton::match(State state, const uint8_t* classes, int32_t place, int
         if (next == dead) break;
         if (next & matched_bit) end = place;
         if (classes[place] == last || (any_ && end >= 0)) break;
+        if (next >> 1 == state) {
+            while (classes[place + 1] == classes[place]) ++place;  // nothing changes while the same comes again
+            if (next & matched_bit) end = place;
+        }
         state = next >> 1;
     }
     steps += place - from;

@@ -55,6 +55,11 @@ void RuleGroup::finish() {
             });
         }
     }
+    seconds_.assign(alphabet.classes(), {});
+    for (size_t rule = 0; rule < rules_.size(); ++rule)
+        rules_[rule].automaton->seconds().each([&](int second) {
+            if (second < alphabet.classes()) seconds_[second].add(static_cast<int>(rule));
+        });
     for (int number = 0; number < alphabet.classes(); ++number)
         inside_ = inside_ || (alphabet.is_word(static_cast<uint8_t>(number)) && starts_[word][number]);
     for (const Before before : {word, other})
@@ -93,7 +98,7 @@ void RuleGroup::search_across(const ReadLine& line, Steps& steps, std::vector<Pl
     const uint8_t* const end = line.classes + line.size;
     Before before = text_start;
     for (const uint8_t* place = line.classes; place < end; ++place) {
-        try_at(static_cast<int32_t>(place - line.classes), before, starts_[before][*place]);
+        try_at(static_cast<int32_t>(place - line.classes), before);
         before = machine_.alphabet.kind_of(*place);
         if (before == line_start || !only_lines_) continue;
         place = std::find(place, end, machine_.alphabet.class_of('\n'));
@@ -129,7 +134,7 @@ void RuleGroup::begin_at_mark(int32_t at, const Run* run, Before before) {
     const Patterns& candidates = starts_[before][line_->classes[at]];
     if (!candidates) return;
     const int32_t end = run < line_->last_run ? run->start : line_->size + 1;
-    if (end - at > Fronts::most_marks) return try_at(at, before, candidates);
+    if (end - at > Fronts::most_marks) return try_at(at, before);
     const int32_t front = fronts_.behind(fronts_.start(before), line_->classes + at, end - at);
     beginnings_.push_back({{at, end}, front, before, most_words - 1, run, candidates & fronts_.patterns(front)});
     expect(beginnings_.back());
@@ -143,7 +148,7 @@ void RuleGroup::begin_at_word(const Run* run, Before before) {
         expect(beginnings_.back());
     }
     for (int32_t at = run->start + 1; inside_ && at < run->end; ++at)
-        try_at(at, word, starts_[word][line_->classes[at]]);
+        try_at(at, word);
 }
 
 // Whether the rules that may match are followed together through one more word: not where they are few, and not
@@ -195,8 +200,11 @@ void RuleGroup::decide() {
     steps_->check();
 }
 
-void RuleGroup::try_at(int32_t at, Before before, const Patterns& candidates) {
-    candidates.each([&](int pattern) {
+// All rules that may begin with these two characters, one by one.
+void RuleGroup::try_at(int32_t at, Before before) {
+    const Patterns& starts = starts_[before][line_->classes[at]];
+    if (!starts) return;
+    (starts & seconds_[line_->classes[at + 1]]).each([&](int pattern) {
         if (is_free(pattern, at)) try_at(at, before, pattern);
     });
     if (attempts_.are_many()) decide();  // an endless word is full of places

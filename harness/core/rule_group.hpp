@@ -94,7 +94,7 @@ private:
     bool goes_on(const Beginning& beginning) const;
     void expect(const Beginning& beginning) const;
     void decide();
-    void try_at(int32_t at, Before before, const Patterns& candidates);
+    void try_at(int32_t at, Before before);
     void try_at(int32_t at, Before before, int pattern);
     bool is_free(int number, int32_t at);
     void take(int number, Span hit);
@@ -109,6 +109,7 @@ private:
     std::vector<Guard> guards_;
     std::unordered_map<Text, int32_t, Hash> guard_numbers_;
     std::array<std::vector<Patterns>, befores> starts_;  // by what stands before and the first character's class
+    std::vector<Patterns> seconds_;                      // by the class of the second character
     bool inside_ = false;                                // whether a match may begin within a word
     bool only_lines_ = true;                             // whether all begin where a line does, or the text
     Fronts fronts_;
