@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from audits import DIVORCE, KIND, PROMISE, lines, many, synthesis, talk, write_rows, written
+from audits import DIVORCE, KIND, PROMISE, lines, many, requested, synthesis, talk, write_rows, written
 
 from harness.cli import main
 from harness.renderers import audit_summary
@@ -204,6 +204,31 @@ def test_redacted_nothing_personal_is_written_anywhere(tmp_path: Path) -> None:
         "card": 1, "email": 1, "key": 1, "listed": 2, "phone": 1,
     }  # fmt: skip
     assert "redacted in 1 turn" in done.stdout
+
+
+@pytest.mark.parametrize("before", range(0, 60, 7))
+def test_a_reject_quotes_no_part_of_what_is_redacted(before: int, tmp_path: Path) -> None:
+    """An excerpt may end in the middle of a detail, and writes line breaks so that words run together."""
+    secret = "jane.doe@example.org Dr.\nJane Doe 4111\u00a01111\u00a01111\u00a01111"
+    said = f"{'x' * before} {secret}"
+    rows = [
+        {"messages": [{"role": said, "content": "x"}]},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": [{said: said}]}]}]},
+        {"messages": [[said]]},
+    ]
+    (tmp_path / "terms").write_text("Jane Doe\n")
+    write_rows(tmp_path / "rows.jsonl", [talk(KIND), *rows])
+    requested(
+        tmp_path / "rows.jsonl",
+        out=tmp_path / "out",
+        redact_list=str(tmp_path / "terms"),
+        source="openai_chat",
+    )
+    rejects = lines(tmp_path / "out" / "rejects.jsonl")
+    assert len(rejects) == len(rows)
+    everything = "".join(path.read_text("utf-8") for path in (tmp_path / "out").iterdir())
+    assert not re.search(r"jane|doe|4111", everything, re.IGNORECASE)
+    assert all("[" in row["reason"] for row in rejects)
 
 
 def test_verdicts_are_of_the_original_and_changes_are_counted(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from harness.conversation import Message
 from harness.importer import Unreadable
 from harness.importers._fields import inner
 from harness.importers._messages import message_of, text_of
-from harness.problems import shown
 from harness.transcript import Json
 
 _LISTS = ("messages", "chat_history", "history")
@@ -69,7 +68,7 @@ def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
             value = _under(value, names)
         else:
             break
-    raise Unreadable(f"no words found in {shown(value)}")
+    raise Unreadable("no words found in {}", value)
 
 
 def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Message]:
@@ -101,7 +100,7 @@ def _under(value: dict[str, Json], names: Sequence[str]) -> Json:
         return value[name]
     if len(value) == 1:
         return next(iter(value.values()))
-    raise Unreadable(f"no words found under {shown(', '.join(value))}")
+    raise Unreadable("no words found under {}", ", ".join(value))
 
 
 def is_message(value: Json) -> bool:

@@ -9,7 +9,6 @@ from harness.importers._fields import object_of
 from harness.importers._messages import message_of, text_of
 from harness.importers._otlp import Span, nested, parsed, spans
 from harness.importers._replies import Origin, exchange
-from harness.problems import shown
 from harness.transcript import Json
 
 SHAPES: frozenset[Shape] = frozenset({"lines", "document"})
@@ -48,7 +47,7 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
         except Unreadable as error:
             if len(found) == 1:
                 raise
-            yield Unreadable(f"span {shown(span.id)}: {error}")
+            yield Unreadable("span {}: {}", span.id, error)
 
 
 def _call(span: Span) -> Iterator[Conversation | PassedOver]:
