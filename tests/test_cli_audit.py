@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from audits import DIVORCE, KIND, PROMISE, lines, many, requested, synthesis, talk, write_rows, written
+from audits import DIVORCE, KIND, PROMISE, Row, lines, many, requested, synthesis, talk, write_rows, written
 
 from harness.cli import main
 from harness.renderers import audit_summary
@@ -211,7 +211,7 @@ def test_a_reject_quotes_no_part_of_what_is_redacted(before: int, tmp_path: Path
     """An excerpt may end in the middle of a detail, and writes line breaks so that words run together."""
     secret = "jane.doe@example.org Dr.\nJane Doe 4111\u00a01111\u00a01111\u00a01111"
     said = f"{'x' * before} {secret}"
-    rows = [
+    rows: list[Row] = [
         {"messages": [{"role": said, "content": "x"}]},
         {"messages": [{"role": "user", "content": [{"type": "text", "text": [{said: said}]}]}]},
         {"messages": [[said]]},
@@ -229,6 +229,19 @@ def test_a_reject_quotes_no_part_of_what_is_redacted(before: int, tmp_path: Path
     everything = "".join(path.read_text("utf-8") for path in (tmp_path / "out").iterdir())
     assert not re.search(r"jane|doe|4111", everything, re.IGNORECASE)
     assert all("[" in row["reason"] for row in rejects)
+
+
+def test_redacted_the_first_lines_of_a_refused_file_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("jane@example.org wrote\n")
+    (tmp_path / "table.csv").write_text("jane@example.org,tel\n1,2\n")
+    asked = ("audit", "notes.txt", "table.csv")
+    assert synthesis(*asked, cwd=tmp_path).stderr.count("jane@") == 2
+    named = ("--columns", "user=q,assistant=a")
+    for options in ((), named):
+        done = synthesis(*asked, "--redact", *options, cwd=tmp_path)
+        assert done.returncode == 1
+        assert "jane" not in done.stderr
+    assert 'there is no column "q", "a"\n' in done.stderr
 
 
 def test_verdicts_are_of_the_original_and_changes_are_counted(tmp_path: Path) -> None:
