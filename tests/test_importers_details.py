@@ -106,6 +106,45 @@ def test_events_that_were_logged_apart_belong_to_their_span() -> None:
     assert alone == (ASKED, SAID)
 
 
+def test_an_event_may_have_all_it_says_in_one_attribute() -> None:
+    said = {
+        "gen_ai.user.message": {"content": "My cat died."},
+        "gen_ai.choice": {"index": 0, "message": {"content": "I am sorry."}},
+    }
+    events = [
+        {"name": name, "attributes": {"gen_ai.event.content": orjson.dumps(body).decode()}}
+        for name, body in said.items()
+    ]
+    attributes = {"gen_ai.operation.name": "chat"}
+    assert words("otel_genai", {"spanId": "s", "attributes": attributes, "events": events}) == [(ASKED, SAID)]
+    plain = [
+        {"name": "gen_ai.user.message", "attributes": {"gen_ai.event.content": "My cat died."}},
+        events[1],
+    ]
+    assert words("otel_genai", {"spanId": "s", "attributes": attributes, "events": plain}) == [(ASKED, SAID)]
+
+
+def test_every_choice_of_a_span_is_judged_on_its_own() -> None:
+    def part(role: str, text: str) -> dict[str, Any]:
+        return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+    def span(*output: dict[str, Any]) -> dict[str, Any]:
+        said = {
+            "gen_ai.input.messages": [part("user", "My cat died.")],
+            "gen_ai.output.messages": list(output),
+        }
+        return {"spanId": "s", "attributes": said}
+
+    choices = read("otel_genai", span(part("assistant", "I am sorry."), part("assistant", "Oh no.")))
+    assert [(talk.id, talk.messages) for talk in choices if isinstance(talk, Conversation)] == [
+        ("s", (ASKED, SAID)),
+        ("s#2", (ASKED, Message("assistant", "Oh no."))),
+    ]
+    one_talk = (part("assistant", "One moment."), part("tool", "rain"), part("assistant", "I am sorry."))
+    (talk,) = words("otel_genai", span(*one_talk))
+    assert talk == (ASKED, Message("assistant", "One moment."), Message("tool", "rain"), SAID)
+
+
 def test_a_span_without_the_words_is_told_from_one_about_something_else() -> None:
     ids = {"context": {"trace_id": "0x1", "span_id": "0x2"}}
     silent = read("otel_genai", {**ids, "attributes": {"gen_ai.request.model": "m"}})
