@@ -76,6 +76,34 @@ def test_a_page_of_langfuse_is_read_item_by_item() -> None:
     assert [str(each) for each in bad] == ["no words found in 7", "not a JSON object"]
 
 
+def test_every_choice_of_a_traced_call_is_judged_on_its_own() -> None:
+    other = (ASKED, Message("assistant", "Oh no."))
+    texts = [{"text": "I am sorry."}, {"text": "Oh no."}]
+    asked = {"id": "r", "run_type": "llm", "inputs": {"prompts": ["My cat died."]}}
+    assert words("langsmith", {**asked, "outputs": {"generations": [texts]}}) == [(ASKED, SAID), other]
+    messages = [{"message": {"role": "assistant", "content": each["text"]}} for each in texts]
+    trace = {"id": "t", "sessionId": "s", "input": [USER], "output": {"choices": messages}}
+    choices = read("langfuse", trace)
+    assert [(talk.id, talk.messages) for talk in choices if isinstance(talk, Conversation)] == [
+        ("t", (ASKED, SAID)),
+        ("t#2", other),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "reason"),
+    [
+        ({"prompts": ["a", "b"]}, {"generations": [[{"text": "c"}], [{"text": "d"}]]}, "2 prompts in one"),
+        ({"input": "a"}, {"output": {"choices": [{"text": "b"}, {"text": "c"}]}}, "2 choices in one"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_a_reject_and_no_silence(
+    inputs: dict[str, Any], outputs: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(Unreadable, match=reason):
+        read("langsmith", {"id": "r", "run_type": "llm", "inputs": inputs, "outputs": outputs})
+
+
 def test_what_somebody_wrote_is_not_taken_for_json() -> None:
     run = {"run_type": "chain", "inputs": {"input": '[{"role": "user"}]'}, "outputs": {"output": "{}"}}
     assert words("langsmith", run) == [(Message("user", '[{"role": "user"}]'), Message("assistant", "{}"))]

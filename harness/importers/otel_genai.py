@@ -68,9 +68,9 @@ def _call(span: Span) -> Iterator[Conversation | PassedOver]:
         return
     kept = {key: value for key, value in span.attributes.items() if not _is_words(key)}
     fields = {**nested(kept), "trace_id": span.trace, "name": span.name, "resource": nested(span.resource)}
+    origin = Origin(span.id, (), fields)
     for place, reply in enumerate(_choices(said), 1):
-        name = f"{span.id}#{place}" if span.id and place > 1 else span.id
-        yield from exchange(Origin(name, (), fields), asked, reply)
+        yield from exchange(origin.choice(place), asked, reply)
 
 
 def _choices(said: list[Message]) -> list[list[Message]]:
