@@ -132,7 +132,7 @@ class _PartAudit:
         else:
             self._count("rejected")
             place = {"file": writable(self._file(row.file)), "line": row.line}
-            reason = self._clean(row.reason)
+            reason = row.redacted(self._clean)
             self._rejects.append(encoded({**place, "reason": reason}))
             self._sums.rejects.count(short(reason), 1, place)
 

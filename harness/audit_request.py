@@ -70,7 +70,8 @@ class AuditRequest:
         thresholds = self._thresholds([column.name for column in rubric.columns])
         sampling = self._sampling()
         options = ImportOptions(columns=parse_columns(self.columns) if self.columns else {})
-        inputs = open_inputs(self.paths, self.source or "auto", options)
+        quoting = config.redaction is None
+        inputs = open_inputs(self.paths, self.source or "auto", options, quoting=quoting)
         plan = AuditPlan(inputs, config, thresholds, sampling, self.engine or "local")
         return ResolvedAudit(self, plan, Fingerprints(inputs_fingerprint(inputs), self._fingerprint(plan)))
 

@@ -78,8 +78,11 @@ def read_chunk(chunk: Chunk) -> Iterator[Reading]:
             if raw.count(b"[") + raw.count(b"{") > _NESTED:
                 _refuse_deep(record)
             found = list(read(record, options))
-        except (Unreadable, orjson.JSONDecodeError) as error:
-            yield Rejected(path, number, _reason(error))
+        except Unreadable as error:
+            yield Rejected.of(path, number, error)
+            continue
+        except orjson.JSONDecodeError as error:
+            yield Rejected(path, number, _no_json(error))
             continue
         for place, each in enumerate(found, 1):
             yield _placed(each, path, number, place)
@@ -95,7 +98,7 @@ def _read_groups(chunk: Chunk, module: Grouping) -> Iterator[Reading]:
         try:
             found = list(read([line.record for line in group], chunk.options))
         except Unreadable as error:
-            yield Rejected(chunk.path, first, str(error))
+            yield Rejected.of(chunk.path, first, error)
             continue
         for place, each in enumerate(found, 1):
             yield _placed(each, chunk.path, first, place)
@@ -140,9 +143,9 @@ def _refuse_deep(record: Json) -> None:
         raise Unreadable("it is nested too deeply") from error
 
 
-def _reason(error: Exception) -> str:
+def _no_json(error: orjson.JSONDecodeError) -> str:
     """orjson says where in a record it stopped; the record's own line is known already."""
-    return f"not JSON: {error}" if isinstance(error, orjson.JSONDecodeError) else str(error)
+    return f"not JSON: {error}"
 
 
 def _placed(each: Conversation | PassedOver | Unreadable, path: str, number: int, place: int) -> Reading:
@@ -150,7 +153,7 @@ def _placed(each: Conversation | PassedOver | Unreadable, path: str, number: int
     if isinstance(each, PassedOver):
         return each
     if isinstance(each, Unreadable):
-        return Rejected(path, number, str(each))
+        return Rejected.of(path, number, each)
     if not each.id:
         name = f"{path}:{number}" if place == 1 else f"{path}:{number}#{place}"
         each = Conversation(name, each.messages, each.tags, each.fields)
@@ -246,6 +249,8 @@ def _line(number: int, raw: bytes | str) -> Line:
     try:
         record = orjson.loads(raw)
         _refuse_deep(record)
-    except (Unreadable, orjson.JSONDecodeError) as error:
-        return Line(number, raw, None, _reason(error))
+    except Unreadable as error:
+        return Line(number, raw, None, str(error))
+    except orjson.JSONDecodeError as error:
+        return Line(number, raw, None, _no_json(error))
     return Line(number, raw, record, None)

@@ -51,8 +51,9 @@ class Conversation:
     def turns(self) -> list[Turn]:
         """Every reply with the message it answers; messages of one side in a row are one.
 
-        System and tool messages are context: they neither ask nor end a turn. A conversation without any
-        message of the person's (a log of answers) has its replies judged alone, with an empty `user`.
+        System and tool messages are context: they neither ask nor end a turn. Nor does a blank reply: what
+        comes next goes with what was said before. A conversation without any message of the person's (a log
+        of answers) has its replies judged alone, with an empty `user`.
         """
         found: list[Turn] = []
         asked: list[str] = []
@@ -65,7 +66,7 @@ class Conversation:
                     _close(found, asked, said, judged)
                     asked, said, judged = [], [], False
                 asked.append(message.text)
-            elif message.role == "assistant" and (asked or alone):
+            elif message.role == "assistant" and message.text.strip() and (asked or alone):
                 said.append(message.text)
                 judged = judged or not message.context
         if said:
@@ -74,7 +75,6 @@ class Conversation:
 
 
 def _close(found: list[Turn], asked: Sequence[str], said: Sequence[str], judged: bool) -> None:
-    """A turn whose reply is blank says nothing that could be judged."""
-    reply = "\n\n".join(filter(str.strip, said))
-    if judged and reply:
-        found.append(Turn(user="\n\n".join(filter(str.strip, asked)), assistant=reply))
+    """Earlier talk alone makes no turn."""
+    if judged:
+        found.append(Turn(user="\n\n".join(filter(str.strip, asked)), assistant="\n\n".join(said)))

@@ -121,25 +121,29 @@ def _parsed(records: Iterable[Numbered]) -> Iterator[Json]:
                 continue
 
 
-def refusal(path: str, head: bytes, options: ImportOptions) -> SynthesisError:
-    """A file that is none of these, with what was seen on its first lines."""
+def refusal(path: str, head: bytes, options: ImportOptions, *, quoting: bool = True) -> SynthesisError:
+    """A file that is none of these, with what was seen on its first lines, which may be data too."""
     known = ", ".join(plugins.names(FOLDER))
     fix = f"say what it is with --from NAME, one of: {known}"
     if not head.strip():
         return SynthesisError("it is empty", where=path, fix="remove it, or name other files")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return SynthesisError("it is UTF-16", where=path, fix="save it as UTF-8")
+    seen = (
+        f"; it begins:{_seen(head)}" if quoting else "; what it begins with is not shown, as --redact wants"
+    )
     columns = _header(head)
     missing = [f'"{shown(name)}"' for name in options.columns.values() if name not in columns]
     if columns and missing:
-        what = f"there is no column {', '.join(missing)} among {shown(', '.join(columns))}"
+        among = f" among {shown(', '.join(columns))}" if quoting else ""
+        what = f"there is no column {', '.join(missing)}{among}"
         return SynthesisError(what, where=path, fix="name columns that are there with --columns")
     if columns:
         fix = f"if it is a table, name its columns with --columns user=…,assistant=…; else {fix}"
     elif not _is_utf8(head):
         fix = f"save it as UTF-8, or {fix}"
-        return SynthesisError(f"not UTF-8, and no known format; it begins:{_seen(head)}", where=path, fix=fix)
-    return SynthesisError(f"no known format; it begins:{_seen(head)}", where=path, fix=fix)
+        return SynthesisError(f"not UTF-8, and no known format{seen}", where=path, fix=fix)
+    return SynthesisError(f"no known format{seen}", where=path, fix=fix)
 
 
 def _header(head: bytes) -> list[str]:

@@ -18,7 +18,7 @@ And where the format needs it:
 - `MAGIC` and `unpack(path)`: for the shape `archive`, the first bytes of such a file and its records.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -31,6 +31,8 @@ from harness.transcript import Json
 Shape = Literal["lines", "document", "table", "archive"]
 """An object a line; one JSON value (of an array, each item is a record); rows with column names; a file that
 the importer opens itself, say a zip."""
+_DEEPEST = 60
+"""Levels of a quoted value: an excerpt has hardly more signs."""
 
 
 PARTS = ("user", "assistant", "system", "id", "tags", "conversation", "role", "content")
@@ -51,7 +53,38 @@ class ImportOptions:
 
 
 class Unreadable(Exception):  # noqa: N818 - it says what the row is
-    """A row that cannot be read, and why, for `rejects.jsonl`."""
+    """A row that cannot be read, and why, for `rejects.jsonl`.
+
+    What the reason quotes of the row stands beside it, one value for each `{}`: where personal details are
+    taken out, that has to happen before a value is cut short and its line breaks are written in two signs.
+    """
+
+    def __init__(self, why: str, *quoted: "Json | Unreadable") -> None:
+        super().__init__(why, *quoted)
+        self.why = why
+        self.quoted = quoted
+
+    def __str__(self) -> str:
+        return self.said(str)
+
+    def said(self, clean: Callable[[str], str]) -> str:
+        """The reason, with the values it quotes as `clean` leaves them."""
+        values = (
+            each.said(clean) if isinstance(each, Unreadable) else shown(_cleaned(each, clean))
+            for each in self.quoted
+        )
+        return clean(self.why.format(*values) if self.quoted else self.why)
+
+
+def _cleaned(value: Json, clean: Callable[[str], str], depth: int = 0) -> Json:
+    """Every text in a value, also names in an object; what lies deeper than is ever quoted is left out."""
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(name): _cleaned(item, clean, depth + 1) for name, item in value.items()}
+    return [_cleaned(item, clean, depth + 1) for item in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +101,17 @@ class Rejected:
     file: str
     line: int
     reason: str
+    quoting: Unreadable | None = field(default=None, repr=False, compare=False)
+    """The reason with what it quotes apart, where it quotes anything."""
+
+    @classmethod
+    def of(cls, file: str, line: int, error: Unreadable) -> "Rejected":
+        """What an importer said of the row."""
+        return cls(file, line, str(error), error if error.quoted else None)
+
+    def redacted(self, clean: Callable[[str], str]) -> str:
+        """The reason as it may be shown."""
+        return clean(self.reason) if self.quoting is None else self.quoting.said(clean)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ class Look:
     wanted: str
     options: ImportOptions
     stream: bool = False
+    quoting: bool = True
+    """Whether a refusal may show what was seen."""
 
     def at(self, file: BinaryIO) -> Seen:
         """Raises `SynthesisError` where it is nothing that is known."""
@@ -58,7 +60,7 @@ class Look:
                 return Seen(seen.importer, seen.why, seen.form, compression, head)
             if len(head) < most and len(text) < most:
                 break
-        raise refusal(self.path, text, self.options)
+        raise refusal(self.path, text, self.options, quoting=self.quoting)
 
     def _seen(self, text: bytes, compression: Compression | None) -> Seen | None:
         if archives := _archives(text):

@@ -24,7 +24,8 @@ KINDS: tuple[Kind, ...] = ("key", "credentials", "email", "card", "phone", "list
 _EMAIL = re2.compile(r"[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+")
 _CREDENTIALS = re2.compile(
     r"(?i)[a-z][a-z0-9+.-]{0,30}://([^\s/?#\"'<>]+)@[a-z0-9\[]"
-    r"|[?&;](?:access_token|api_?key|auth|key|pass(?:word)?|secret|sig(?:nature)?|token)=([^\s&#\"'<>]+)"
+    r"|[?&;#](?:api_?key|auth|key|pass(?:word)?|sig|(?:[a-z0-9]{1,20}[_-]){0,3}(?:secret|signature|token))"
+    r"=([^\s&#\"'<>]+)"
 )
 _DIGITS = re.compile(r"[0-9]+")
 _CARD_BREAK = frozenset(" -.\u00a0")
@@ -41,6 +42,8 @@ _PHONE = re2.compile(
 _LONGEST_PHONE = 15
 """Digits, by the international plan; more of them behind a number are another number."""
 _DATE = re2.compile(r"^[0-3]?[0-9][./ -][01]?[0-9][./ -](?:19|20)?[0-9]{2}(?:[^0-9]|$)")
+_PAIRS = re.compile(r"0[1-9]([ .-])[0-9]{2}(?:\1[0-9]{2}){3}")
+"""06 12 34 56 78: its beginning may well be a day."""
 _WORD = re.compile(r"\w+")
 _GAP = 3
 """Characters that may stand between two words of a listed term: `Dr. Jane  Doe`."""
@@ -193,7 +196,7 @@ def _phones(text: str) -> Iterator[Detail]:
 
 
 def _is_date(text: str) -> bool:
-    return _DATE.search(text) is not None
+    return _DATE.search(text) is not None and _PAIRS.fullmatch(text) is None
 
 
 def _goes_on(text: str, end: int) -> bool:

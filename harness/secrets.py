@@ -12,9 +12,17 @@ _SHORTEST = 8
 _LONGEST_WORD = 11
 """Shorter values are placeholders such as "none", and letters alone are a word: both are left alone."""
 _NAMED_LIKE_KEYS = re2.compile(r"(?i)(?:^|_)(?:(?:api|access)?_?key|token|secret|password)$")
+_PRIVATE_KEY = (
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
+    r"(?:[A-Za-z0-9+/=\\\s]*-----END [A-Z ]{0,30}PRIVATE KEY-----|(?:(?:\s|\\n)*[A-Za-z0-9+/=]{40,})*)"
+)
+"""To its end, or as far as whole lines of it go; in pasted JSON a line break is two signs."""
 _SHAPES = (
     r"sk-[A-Za-z0-9_-]{16,}",
     r"(?:ghp|gho|ghs|ghu|github_pat|glpat|hf|gsk|xai|pplx|r8)[_-][A-Za-z0-9_-]{20,}",
+    r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
+    r"npm_[A-Za-z0-9]{30,}",
+    _PRIVATE_KEY,
     r"xox[abprs]-[A-Za-z0-9-]{10,}",
     r"AIza[A-Za-z0-9_-]{30,}",
     r"AKIA[A-Z0-9]{16}\b",
@@ -23,7 +31,9 @@ _SHAPES = (
 # Not `\b`, which sees no beginning after an underscore: servers write "req_sk-…".
 _LOOKS_LIKE_A_KEY = re2.compile(rf"(^|[^A-Za-z0-9])(?:{'|'.join(_SHAPES)})")
 _BEARER = re2.compile(r"(?i)\b(bearer\s+)([A-Za-z0-9._~+/-]{12,}=*)")
-_MAY_HOLD_A_KEY = re2.compile(r"(?i:bearer)|sk-|(?:gh[posu]|pat|hf|gsk|xai|pplx|r8)[_-]|xox|AIza|AKIA|eyJ")
+_MAY_HOLD_A_KEY = re2.compile(
+    r"(?i:bearer)|sk-|[sr]k_|(?:gh[posu]|pat|hf|gsk|xai|pplx|r8|npm)[_-]|PRIVATE KEY|xox|AIza|AKIA|eyJ"
+)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -144,11 +144,16 @@ class _Resumed:
 
 
 def open_inputs(
-    paths: Sequence[str], wanted: str = "auto", options: ImportOptions = ImportOptions()
+    paths: Sequence[str],
+    wanted: str = "auto",
+    options: ImportOptions = ImportOptions(),
+    *,
+    quoting: bool = True,
 ) -> list[Input]:
     """Look at every file; those that cannot be read are refused, all together.
 
-    `wanted` is the name of an importer, or `auto` to have it found out for each file.
+    `wanted` is the name of an importer, or `auto` to have it found out for each file. With `quoting`, what
+    stands on the first lines of a file that is refused is shown.
     """
     if wanted != "auto":
         importer(wanted)
@@ -157,7 +162,7 @@ def open_inputs(
     for path in input_files(paths):
         try:
             with _told(path):
-                inputs.append(_open(path, wanted, options))
+                inputs.append(_open(path, Look(path, wanted, options, quoting=quoting)))
         except SynthesisError as error:
             problems.append(error)
     if problems:
@@ -165,16 +170,17 @@ def open_inputs(
     return inputs
 
 
-def _open(path: str, wanted: str, options: ImportOptions) -> Input:
+def _open(path: str, look: Look) -> Input:
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise SynthesisError("standard input is closed", fix="name a file, or pipe something in")
         name = "standard input"
-        return Input(name, None, options, Look(name, wanted, options, stream=True).at(sys.stdin.buffer))
+        look = replace(look, path=name, stream=True)
+        return Input(name, None, look.options, look.at(sys.stdin.buffer))
     with Path(path).open("rb") as file:
         stamp = Stamp.of(os.fstat(file.fileno()))
-        seen = Look(path, wanted, options).at(file)
-    return Input(path, stamp, options, Seen(seen.importer, seen.why, seen.form, seen.compression))
+        seen = look.at(file)
+    return Input(path, stamp, look.options, Seen(seen.importer, seen.why, seen.form, seen.compression))
 
 
 @contextmanager

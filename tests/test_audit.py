@@ -130,6 +130,20 @@ def test_system_and_tool_messages_are_context(tmp_path: Path) -> None:
     assert (report.summary.turns, report.summary.failed_turns) == (1, 0)
 
 
+@pytest.mark.parametrize("nothing", ["", "  \n", None])
+def test_a_blank_reply_leaves_what_was_said_to_the_next_one(nothing: str | None, tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": DIVORCE},
+        {"role": "assistant", "content": nothing},
+        {"role": "user", "content": "Hello?"},
+        {"role": "assistant", "content": PROMISE},
+    ]
+    path = write_rows(tmp_path / "rows.jsonl", [{"id": "c-1", "messages": messages}])
+    audited(tmp_path / "out", path)
+    (line,) = lines(tmp_path / "out" / "findings.jsonl")
+    assert (line["turn"], line["user"]) == (1, f"{DIVORCE}\n\nHello?")
+
+
 def test_scores_are_the_share_of_points_and_the_figures_follow(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "rows.jsonl", [talk(KIND), talk(PROMISE, name="c-2"), talk(KIND, PROMISE)])
     report = audited(tmp_path / "out", path, rubric=rubric_of_checks(CHECKS[2:], CheckSettings()))

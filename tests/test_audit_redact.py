@@ -22,6 +22,7 @@ PLAIN = Redaction()
         ("(212) 555-1234 and 212-555-1234 and 1-800-555-0199", "[phone] and [phone] and [phone]"),
         ("020 7946 0958; 07700 900123; 0049 30 1234567", "[phone]; [phone]; [phone]"),
         ("01 23 45 67 89\n+1.212.555.1234", "[phone]\n[phone]"),
+        ("06 12 34 56 78, 06.12.34.56.78 or 07-08-09-10-11", "[phone], [phone] or [phone]"),
         ("ring 212-555-1234x99 now", "ring [phone]x99 now"),
         ("+1 212 555 1234 2024 12 12 55 66", "[phone] 12 12 55 66"),
         ("card 4111 1111 1111 1111.", "card [card]."),
@@ -33,6 +34,12 @@ PLAIN = Redaction()
         ("https://user:pa@ss@host.example/x", "https://[credentials]@host.example/x"),
         ("ftp://tok3n@host/x", "ftp://[credentials]@host/x"),
         ("https://h.example/?a=1&token=abc#x", "https://h.example/?a=1&token=[credentials]#x"),
+        ("https://h.example/#access_token=abc&a=1", "https://h.example/#access_token=[credentials]&a=1"),
+        ("https://h.example/?client_secret=abc", "https://h.example/?client_secret=[credentials]"),
+        (
+            "https://h.example/?X-Amz-Signature=ab12&a=1",
+            "https://h.example/?X-Amz-Signature=[credentials]&a=1",
+        ),
     ],
 )
 def test_what_is_taken_out(text: str, shown: str) -> None:
@@ -43,6 +50,7 @@ def test_what_is_taken_out(text: str, shown: str) -> None:
     "text",
     [
         "on 01.02.2023 14 people came",
+        "on 01.02.23 10.30 and 01-02-2023 10-30",
         "2023-01-02 10:00 until 2023-01-03 11:30",
         "2024-2025, in 1999 2000 2001",
         "order 12345678, invoice 2023-000123",
@@ -55,7 +63,7 @@ def test_what_is_taken_out(text: str, shown: str) -> None:
         "it is 12:30:45 now",
         "I'm @home, a@b",
         "the bearer of responsibilities",
-        "https://host.example/@me?page=3",
+        "https://host.example/@me?page=3&sort_key=name&monkey=1#keys=2",
         "550e8400-e29b-41d4-a716-446655440000",
         "version 1.2.3.4 of 2026-11-18T03:24:56+00:00",
     ],

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from audits import DIVORCE, KIND, PROMISE, lines, many, synthesis, talk, write_rows, written
+from audits import DIVORCE, KIND, PROMISE, Row, lines, many, requested, synthesis, talk, write_rows, written
 
 from harness.cli import main
 from harness.renderers import audit_summary
@@ -206,6 +206,44 @@ def test_redacted_nothing_personal_is_written_anywhere(tmp_path: Path) -> None:
     assert "redacted in 1 turn" in done.stdout
 
 
+@pytest.mark.parametrize("before", range(0, 60, 7))
+def test_a_reject_quotes_no_part_of_what_is_redacted(before: int, tmp_path: Path) -> None:
+    """An excerpt may end in the middle of a detail, and writes line breaks so that words run together."""
+    secret = "jane.doe@example.org Dr.\nJane Doe 4111\u00a01111\u00a01111\u00a01111"
+    said = f"{'x' * before} {secret}"
+    rows: list[Row] = [
+        {"messages": [{"role": said, "content": "x"}]},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": [{said: said}]}]}]},
+        {"messages": [[said]]},
+    ]
+    (tmp_path / "terms").write_text("Jane Doe\n")
+    write_rows(tmp_path / "rows.jsonl", [talk(KIND), *rows])
+    requested(
+        tmp_path / "rows.jsonl",
+        out=tmp_path / "out",
+        redact_list=str(tmp_path / "terms"),
+        source="openai_chat",
+    )
+    rejects = lines(tmp_path / "out" / "rejects.jsonl")
+    assert len(rejects) == len(rows)
+    everything = "".join(path.read_text("utf-8") for path in (tmp_path / "out").iterdir())
+    assert not re.search(r"jane|doe|4111", everything, re.IGNORECASE)
+    assert all("[" in row["reason"] for row in rejects)
+
+
+def test_redacted_the_first_lines_of_a_refused_file_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("jane@example.org wrote\n")
+    (tmp_path / "table.csv").write_text("jane@example.org,tel\n1,2\n")
+    asked = ("audit", "notes.txt", "table.csv")
+    assert synthesis(*asked, cwd=tmp_path).stderr.count("jane@") == 2
+    named = ("--columns", "user=q,assistant=a")
+    for options in ((), named):
+        done = synthesis(*asked, "--redact", *options, cwd=tmp_path)
+        assert done.returncode == 1
+        assert "jane" not in done.stderr
+    assert 'there is no column "q", "a"\n' in done.stderr
+
+
 def test_verdicts_are_of_the_original_and_changes_are_counted(tmp_path: Path) -> None:
     unmoved = talk(f"{KIND} I am at me@example.org.", name="c-3")
     write_rows(tmp_path / "rows.jsonl", [talk(PROMISE), talk(KIND, name="c-2"), unmoved])
@@ -267,6 +305,13 @@ def test_folders_compressed_files_and_tables(tmp_path: Path) -> None:
         "logs/b.jsonl.gz",
         "logs/c.csv",
     ]
+
+
+def test_of_parquet_no_more_is_said_than_of_others(tmp_path: Path) -> None:
+    """duckdb complains at the end of a process that keeps what could be let go."""
+    fixture = Path(__file__).parent / "imports" / "parquet.parquet"
+    done = synthesis("audit", fixture, "--quiet", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_text_that_means_harm_is_shown_as_text(tmp_path: Path) -> None:

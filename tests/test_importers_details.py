@@ -76,6 +76,34 @@ def test_a_page_of_langfuse_is_read_item_by_item() -> None:
     assert [str(each) for each in bad] == ["no words found in 7", "not a JSON object"]
 
 
+def test_every_choice_of_a_traced_call_is_judged_on_its_own() -> None:
+    other = (ASKED, Message("assistant", "Oh no."))
+    texts = [{"text": "I am sorry."}, {"text": "Oh no."}]
+    asked = {"id": "r", "run_type": "llm", "inputs": {"prompts": ["My cat died."]}}
+    assert words("langsmith", {**asked, "outputs": {"generations": [texts]}}) == [(ASKED, SAID), other]
+    messages = [{"message": {"role": "assistant", "content": each["text"]}} for each in texts]
+    trace = {"id": "t", "sessionId": "s", "input": [USER], "output": {"choices": messages}}
+    choices = read("langfuse", trace)
+    assert [(talk.id, talk.messages) for talk in choices if isinstance(talk, Conversation)] == [
+        ("t", (ASKED, SAID)),
+        ("t#2", other),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "reason"),
+    [
+        ({"prompts": ["a", "b"]}, {"generations": [[{"text": "c"}], [{"text": "d"}]]}, "2 prompts in one"),
+        ({"input": "a"}, {"output": {"choices": [{"text": "b"}, {"text": "c"}]}}, "2 choices in one"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_a_reject_and_no_silence(
+    inputs: dict[str, Any], outputs: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(Unreadable, match=reason):
+        read("langsmith", {"id": "r", "run_type": "llm", "inputs": inputs, "outputs": outputs})
+
+
 def test_what_somebody_wrote_is_not_taken_for_json() -> None:
     run = {"run_type": "chain", "inputs": {"input": '[{"role": "user"}]'}, "outputs": {"output": "{}"}}
     assert words("langsmith", run) == [(Message("user", '[{"role": "user"}]'), Message("assistant", "{}"))]
@@ -104,6 +132,45 @@ def test_events_that_were_logged_apart_belong_to_their_span() -> None:
     assert talk.fields["gen_ai"] == {"request": {"model": "m"}}
     (alone,) = words("otel_genai", {"resourceLogs": record["resourceLogs"]})
     assert alone == (ASKED, SAID)
+
+
+def test_an_event_may_have_all_it_says_in_one_attribute() -> None:
+    said = {
+        "gen_ai.user.message": {"content": "My cat died."},
+        "gen_ai.choice": {"index": 0, "message": {"content": "I am sorry."}},
+    }
+    events = [
+        {"name": name, "attributes": {"gen_ai.event.content": orjson.dumps(body).decode()}}
+        for name, body in said.items()
+    ]
+    attributes = {"gen_ai.operation.name": "chat"}
+    assert words("otel_genai", {"spanId": "s", "attributes": attributes, "events": events}) == [(ASKED, SAID)]
+    plain = [
+        {"name": "gen_ai.user.message", "attributes": {"gen_ai.event.content": "My cat died."}},
+        events[1],
+    ]
+    assert words("otel_genai", {"spanId": "s", "attributes": attributes, "events": plain}) == [(ASKED, SAID)]
+
+
+def test_every_choice_of_a_span_is_judged_on_its_own() -> None:
+    def part(role: str, text: str) -> dict[str, Any]:
+        return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+    def span(*output: dict[str, Any]) -> dict[str, Any]:
+        said = {
+            "gen_ai.input.messages": [part("user", "My cat died.")],
+            "gen_ai.output.messages": list(output),
+        }
+        return {"spanId": "s", "attributes": said}
+
+    choices = read("otel_genai", span(part("assistant", "I am sorry."), part("assistant", "Oh no.")))
+    assert [(talk.id, talk.messages) for talk in choices if isinstance(talk, Conversation)] == [
+        ("s", (ASKED, SAID)),
+        ("s#2", (ASKED, Message("assistant", "Oh no."))),
+    ]
+    one_talk = (part("assistant", "One moment."), part("tool", "rain"), part("assistant", "I am sorry."))
+    (talk,) = words("otel_genai", span(*one_talk))
+    assert talk == (ASKED, Message("assistant", "One moment."), Message("tool", "rain"), SAID)
 
 
 def test_a_span_without_the_words_is_told_from_one_about_something_else() -> None:

@@ -66,6 +66,16 @@ def test_json_in_a_cell_that_has_no_words_is_a_reject(
     assert turns(everything) == [("Hello", "Hi")]
 
 
+@pytest.mark.parametrize("depth", [100, 900, 1000])
+def test_a_cell_that_is_nested_without_end_is_a_reject(depth: int, tmp_path: Path) -> None:
+    deep = "[" * depth + "]" * depth
+    cell = f'[{{"role": "assistant", "content": {{"type": "text", "text": {deep}}}}}]'
+    everything = rows(tmp_path, ("input", "output"), ("My cat died.", cell))
+    ((_, reason),) = rejects(everything)
+    assert reason.startswith('"output" is JSON: the text of a part is [[[')
+    assert len(reason) < 120
+
+
 def test_json_that_a_person_pasted_and_brackets_are_words(tmp_path: Path) -> None:
     talks = [("[1, 2", "[sic] yes"), ("Two?", "[1, 2]"), ('{"a": 1, "b": 2}', "An object.")]
     assert turns(rows(tmp_path, ("input", "output"), *talks)) == talks

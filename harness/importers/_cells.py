@@ -8,7 +8,6 @@ from harness.conversation import Conversation, Message, Role
 from harness.importer import ImportOptions, PassedOver, Unreadable
 from harness.importers import anthropic_messages, openai_chat, sharegpt
 from harness.importers._loose import answered, asked
-from harness.problems import shown
 from harness.transcript import Json
 
 _KEPT = ("messages", "conversations")
@@ -23,7 +22,7 @@ def text_in(row: Mapping[str, Json], column: str) -> str:
         return ""
     if isinstance(value, str):
         return value
-    raise Unreadable(f'"{shown(column)}" is {shown(value)}, not a text')
+    raise Unreadable('"{}" is {}, not a text', column, value)
 
 
 def said(text: str, role: Role, column: str, history: Sequence[Message] = ()) -> list[Message]:
@@ -31,16 +30,16 @@ def said(text: str, role: Role, column: str, history: Sequence[Message] = ()) ->
     inside = _packed(text)
     if inside is None:
         if text.lstrip()[:2] in ("{'", "[{") and "'role'" in text:
-            raise Unreadable(f'"{shown(column)}" has messages that are not JSON')
+            raise Unreadable('"{}" has messages that are not JSON', column)
         return [Message(role, text)] if text else []
     try:
         found = asked(inside) if role == "user" else answered(inside, history)
     except Unreadable as error:
         if not _signed(inside):
             return [Message(role, text)]
-        raise Unreadable(f'"{shown(column)}" is JSON: {error}') from error
+        raise Unreadable('"{}" is JSON: {}', column, error) from error
     if not found and _signed(inside):
-        raise Unreadable(f'"{shown(column)}" is JSON without words')
+        raise Unreadable('"{}" is JSON without words', column)
     return found or [Message(role, text)]
 
 
@@ -79,10 +78,10 @@ def kept_talk(
     """As the importer reads it that knows a JSON line with such a list; empty cells would not be there."""
     inside = _packed(text_in(row, column))
     if not isinstance(inside, list):
-        raise Unreadable(f'"{shown(column)}" is not a list of messages in JSON')
+        raise Unreadable('"{}" is not a list of messages in JSON', column)
     record = {key: value for key, value in row.items() if value not in (None, "")} | {column: inside}
     for other in _OTHERS:
         if other.recognise(record):
             yield from other.read(record, options)
             return
-    raise Unreadable(f'"{shown(column)}" is not a list of messages with roles')
+    raise Unreadable('"{}" is not a list of messages with roles', column)

@@ -1,7 +1,6 @@
 """What formats have in common beside their messages: ids, tags and the rest of a record."""
 
 from harness.importer import Unreadable
-from harness.problems import shown
 from harness.transcript import Json
 
 
@@ -49,5 +48,5 @@ def error_of(record: Json) -> str | None:
         found = inner(record, *path)
         for said in (found, inner(found, "message"), inner(found, "error", "message")):
             if isinstance(said, str) and said:
-                return shown(said)
+                return said
     return None

@@ -12,12 +12,12 @@ from harness.conversation import Message
 from harness.importer import Unreadable
 from harness.importers._fields import inner
 from harness.importers._messages import message_of, text_of
-from harness.problems import shown
 from harness.transcript import Json
 
 _LISTS = ("messages", "chat_history", "history")
 _ASKED = ("input", "question", "query", "prompt", "user_input", "user", "text", "content", "message")
 _ANSWERED = ("output", "answer", "response", "result", "completion", "text", "content", "message", "reply")
+_CHOICES = ("generations", "choices")
 _LANGCHAIN = {
     "human": "user", "HumanMessage": "user", "HumanMessageChunk": "user",
     "ai": "assistant", "AIMessage": "assistant", "AIMessageChunk": "assistant",
@@ -37,6 +37,15 @@ def answered(value: Json, history: Sequence[Message]) -> list[Message]:
     if len(found) > len(history) and history and found[: len(history)] == list(history):
         return found[len(history) :]
     return found
+
+
+def alternatives(value: Json) -> list[Json]:
+    """What came out, once for each choice that the model gave."""
+    for key in _CHOICES:
+        choices = _flat(value.get(key)) if isinstance(value, dict) else []
+        if len(choices) > 1:
+            return [{key: [choice]} for choice in choices]
+    return [value]
 
 
 def _unpacked(value: Json, role: str, names: Sequence[str]) -> list[Message]:
@@ -69,7 +78,7 @@ def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
             value = _under(value, names)
         else:
             break
-    raise Unreadable(f"no words found in {shown(value)}")
+    raise Unreadable("no words found in {}", value)
 
 
 def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Message]:
@@ -88,20 +97,32 @@ def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Mes
 
 def _under(value: dict[str, Json], names: Sequence[str]) -> Json:
     """What lies under a usual name, or as generations and choices have it."""
-    for key in ("generations", "choices"):
-        found = value.get(key)
-        while isinstance(found, list) and found:
-            found = found[0]
-        if isinstance(found, dict):
-            return found.get("message") or found.get("text")
-    if isinstance(value.get("prompts"), list) and len(value["prompts"]) == 1:
-        return value["prompts"][0]
+    for key in _CHOICES:
+        found = _flat(value.get(key))
+        if found and all(isinstance(each, dict) for each in found):
+            return _only(found, key).get("message") or found[0].get("text")
+    if isinstance(value.get("prompts"), list) and value["prompts"]:
+        return _only(value["prompts"], "prompts")
     name = next((name for name in names if value.get(name) is not None), None)
     if name is not None:
         return value[name]
     if len(value) == 1:
         return next(iter(value.values()))
-    raise Unreadable(f"no words found under {shown(', '.join(value))}")
+    raise Unreadable("no words found under {}", ", ".join(value))
+
+
+def _only(items: list[Json], name: str) -> Json:
+    """Of several nobody could say which one was answered, or given."""
+    if len(items) > 1:
+        raise Unreadable("{} {} in one", len(items), name)
+    return items[0]
+
+
+def _flat(items: Json) -> list[Json]:
+    """What stands in a list, or in the lists in it: one list a prompt, one item a choice."""
+    if not isinstance(items, list):
+        return []
+    return [each for item in items for each in (item if isinstance(item, list) else [item])]
 
 
 def is_message(value: Json) -> bool:

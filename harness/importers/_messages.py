@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from harness.conversation import Message, Role
 from harness.importer import Unreadable
-from harness.problems import shown
 from harness.transcript import Json
 
 ROLES: dict[str, Role] = {
@@ -30,7 +29,7 @@ def role_of(value: Json) -> Role:
     """Whose words these are."""
     role = ROLES.get(value) if type(value) is str else None
     if role is None:
-        raise Unreadable(f"unknown role {shown(value)}" if value is not None else "a message has no role")
+        raise Unreadable("a message has no role") if value is None else Unreadable("unknown role {}", value)
     return role
 
 
@@ -43,7 +42,7 @@ def text_of(content: Json) -> str:
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
-        raise Unreadable(f"the content of a message is {shown(content)}, not a text or a list of parts")
+        raise Unreadable("the content of a message is {}, not a text or a list of parts", content)
     return "\n\n".join(filter(None, map(_part, content)))
 
 
@@ -51,7 +50,7 @@ def _part(part: Json) -> str:
     if isinstance(part, str):
         return part
     if not isinstance(part, dict):
-        raise Unreadable(f"a part of a message is {shown(part)}, not an object")
+        raise Unreadable("a part of a message is {}, not an object", part)
     kind = part.get("type", "text")
     if kind in _TOOL if isinstance(kind, str) else False:
         found = next((part[key] for key in ("content", "output", "response", "result") if key in part), None)
@@ -64,7 +63,7 @@ def _part(part: Json) -> str:
     if text is None and kind != "text":
         return ""
     if not isinstance(text, str):
-        raise Unreadable(f"the text of a part is {shown(text)}, not a text")
+        raise Unreadable("the text of a part is {}, not a text", text)
     return text
 
 
@@ -78,7 +77,7 @@ def _inner(found: Json) -> str:
 def message_of(item: Json, *, context: bool = False) -> Message | None:
     """One message; None where it has no words, as one that only calls a tool."""
     if not isinstance(item, dict):
-        raise Unreadable(f"a message is {shown(item)}, not an object")
+        raise Unreadable("a message is {}, not an object", item)
     role = role_of(item.get("role"))
     if "content" not in item and _WORDLESS.isdisjoint(item):
         raise Unreadable('a message has no "content"')

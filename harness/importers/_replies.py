@@ -1,7 +1,7 @@
 """A request and what was said to it: where the words stand is for the format, what they make is the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.conversation import Conversation, Message
 from harness.importer import PassedOver
@@ -16,6 +16,10 @@ class Origin:
     id: str = ""
     tags: tuple[str, ...] = ()
     fields: Mapping[str, Json] = field(default_factory=dict)
+
+    def choice(self, place: int) -> "Origin":
+        """Of one choice of several, counted from 1; the first has the record's own id."""
+        return replace(self, id=f"{self.id}#{place}") if self.id and place > 1 else self
 
 
 def conversation(origin: Origin, messages: Sequence[Message]) -> Conversation:

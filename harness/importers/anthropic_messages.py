@@ -68,7 +68,7 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
     asked = (record.get("request"), record.get("params"), record)
     request = next((place for place in asked if isinstance(place, dict) and "messages" in place), None)
     if reply is None and (reason := error_of(record) or error_of(record.get("result"))):
-        raise Unreadable(f"the server answered with an error: {reason}")
+        raise Unreadable("the server answered with an error: {}", reason)
     source = reply or {}
     origin = Origin(
         id_of(record.get("id"), record.get("custom_id"), source.get("id")),

@@ -84,7 +84,7 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
         except Unreadable as error:
             if len(samples) == 1:
                 raise
-            yield Unreadable(f"sample {place}: {error}")
+            yield Unreadable("sample {}: {}", place, error)
 
 
 def _sample(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from harness.conversation import Conversation
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
 from harness.importers._fields import id_of, object_of, rest_of, tags_of
-from harness.importers._loose import answered, asked
+from harness.importers._loose import alternatives, answered, asked
 from harness.importers._replies import Origin, exchange
 from harness.transcript import Json
 
@@ -70,4 +70,5 @@ def _trace(record: dict[str, Json]) -> Iterator[Conversation | PassedOver]:
 def _said(record: dict[str, Json]) -> Iterator[Conversation | PassedOver]:
     history = asked(record.get("input"))
     origin = Origin(id_of(record.get("id")), tags_of(record.get("tags")), rest_of(record, *_READ))
-    yield from exchange(origin, history, answered(record.get("output"), history))
+    for place, output in enumerate(alternatives(record.get("output")), 1):
+        yield from exchange(origin.choice(place), history, answered(output, history))

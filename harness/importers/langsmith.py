@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from harness.conversation import Conversation
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
 from harness.importers._fields import id_of, inner, object_of, rest_of, tags_of
-from harness.importers._loose import answered, asked
+from harness.importers._loose import alternatives, answered, asked
 from harness.importers._replies import Origin, exchange
 from harness.transcript import Json
 
@@ -47,4 +47,5 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
             ),
         },
     )
-    yield from exchange(origin, history, answered(outputs, history))
+    for place, output in enumerate(alternatives(outputs), 1):
+        yield from exchange(origin.choice(place), history, answered(output, history))

@@ -76,7 +76,7 @@ def _reply(record: dict[str, Json]) -> Json:
         message = {"content": response} if isinstance(response, str) else response
         return {"choices": [{"message": message}]}
     if reason := error_of(record):
-        raise Unreadable(f"the server answered with an error: {reason}")
+        raise Unreadable("the server answered with an error: {}", reason)
     return None
 
 

@@ -7,7 +7,6 @@ from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
 from harness.importers._fields import error_of, id_of, inner, object_of, rest_of, tags_of
 from harness.importers._messages import message_of, text_of
 from harness.importers._replies import Origin, exchange
-from harness.problems import shown
 from harness.transcript import Json
 
 SHAPES: frozenset[Shape] = frozenset({"lines", "document"})
@@ -40,7 +39,7 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
     request = next((found for found in _places(record, "request") if "input" in found), {})
     if response is None:
         if reason := error_of(record):
-            raise Unreadable(f"the server answered with an error: {reason}")
+            raise Unreadable("the server answered with an error: {}", reason)
         yield PassedOver("a request without a reply in words")
         return
     if not isinstance(response["output"], list):
@@ -76,7 +75,7 @@ def _items(value: Json) -> list[Message]:
     if isinstance(value, str):
         return [Message("user", value)] if value else []
     if not isinstance(value, list):
-        raise Unreadable(f"the input is {shown(value)}, not a text or a list of items")
+        raise Unreadable("the input is {}, not a text or a list of items", value)
     return [message for message in map(_item, value) if message is not None]
 
 

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 
+import orjson
+
 from harness.conversation import Conversation, Message
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
 from harness.importers._fields import object_of
 from harness.importers._messages import message_of, text_of
 from harness.importers._otlp import Span, nested, parsed, spans
 from harness.importers._replies import Origin, exchange
-from harness.problems import shown
 from harness.transcript import Json
 
 SHAPES: frozenset[Shape] = frozenset({"lines", "document"})
@@ -48,7 +49,7 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
         except Unreadable as error:
             if len(found) == 1:
                 raise
-            yield Unreadable(f"span {shown(span.id)}: {error}")
+            yield Unreadable("span {}: {}", span.id, error)
 
 
 def _call(span: Span) -> Iterator[Conversation | PassedOver]:
@@ -67,7 +68,16 @@ def _call(span: Span) -> Iterator[Conversation | PassedOver]:
         return
     kept = {key: value for key, value in span.attributes.items() if not _is_words(key)}
     fields = {**nested(kept), "trace_id": span.trace, "name": span.name, "resource": nested(span.resource)}
-    yield from exchange(Origin(span.id, (), fields), asked, said)
+    origin = Origin(span.id, (), fields)
+    for place, reply in enumerate(_choices(said), 1):
+        yield from exchange(origin.choice(place), asked, reply)
+
+
+def _choices(said: list[Message]) -> list[list[Message]]:
+    """Each message that a call gave back is a choice, unless one of a tool shows that they are one talk."""
+    if all(each.role == "assistant" for each in said):
+        return [[each] for each in said] or [said]
+    return [said]
 
 
 def _is_words(key: str) -> bool:
@@ -103,8 +113,8 @@ def _events(span: Span) -> tuple[list[Message], list[Message]]:
     """One event a message, and one a choice."""
     asked: list[Message] = []
     said: list[Message] = []
-    for name, body in span.events:
-        kind = name.removeprefix("gen_ai.")
+    for name, attributes in span.events:
+        kind, body = name.removeprefix("gen_ai."), _body(attributes)
         if kind == "client.inference.operation.details":
             more_asked, more_said = _today(body)
             asked, said = asked + more_asked, said + more_said
@@ -115,6 +125,16 @@ def _events(span: Span) -> tuple[list[Message], list[Message]]:
         elif kind in ("system.message", "user.message", "assistant.message", "tool.message"):
             asked += _messages([{"role": kind.partition(".")[0], "content": body.get("content")}], "user")
     return asked, said
+
+
+def _body(attributes: dict[str, Json]) -> dict[str, Json]:
+    """What an event says; some write all of it as JSON into one attribute."""
+    packed = attributes.get("gen_ai.event.content")
+    try:
+        body = orjson.loads(packed) if isinstance(packed, str) else packed
+    except orjson.JSONDecodeError:
+        body = {"content": packed}
+    return {**attributes, **body} if isinstance(body, dict) else attributes
 
 
 def _before(span: Span) -> tuple[list[Message], list[Message]]:

@@ -1,6 +1,9 @@
 """Parquet (extra): rows with a column of messages or conversations, or with columns as a table has them."""
 
+import atexit
+import gc
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 from harness.conversation import Conversation
@@ -31,6 +34,7 @@ def unpack(path: Path) -> Iterator[bytes | str]:
     if set(str(path)) & set("*?["):
         fix = "rename it: these signs mean several files to what reads Parquet"
         raise SynthesisError("the name of the file has *, ? or [ in it", where=str(path), fix=fix)
+    _let_go_at_the_end()
     try:
         with duckdb.connect(config=_SETTINGS) as connection:
             rows = connection.execute("SELECT to_json(t) FROM read_parquet(?) t", [str(path.resolve())])
@@ -39,6 +43,12 @@ def unpack(path: Path) -> Iterator[bytes | str]:
     except duckdb.Error as error:
         said = str(error).splitlines()[0]
         raise SynthesisError(f"cannot be read: {said}", where=str(path), fix="check the file") from error
+
+
+@cache
+def _let_go_at_the_end() -> None:
+    """Commands end without a last look for cycles; duckdb takes what is in them for lost, and says so."""
+    atexit.register(gc.unfreeze)
 
 
 def recognise(record: Json) -> str | None:

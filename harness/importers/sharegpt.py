@@ -6,7 +6,6 @@ from harness.conversation import Conversation, Message, Role
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
 from harness.importers._fields import id_of, object_of, rest_of, tags_of
 from harness.importers._replies import Origin, conversation
-from harness.problems import shown
 from harness.transcript import Json
 
 SHAPES: frozenset[Shape] = frozenset({"lines", "document"})
@@ -57,13 +56,13 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
 
 def _message(item: Json) -> Message | None:
     if not isinstance(item, dict):
-        raise Unreadable(f"a message is {shown(item)}, not an object")
+        raise Unreadable("a message is {}, not an object", item)
     speaker, text = item.get("from"), item.get("value")
     role = ROLES.get(speaker) if isinstance(speaker, str) else None
     if role is None:
-        raise Unreadable(f'unknown "from" {shown(speaker)}')
+        raise Unreadable('unknown "from" {}', speaker)
     if text is not None and not isinstance(text, str):
-        raise Unreadable(f'"value" is {shown(text)}, not a text')
+        raise Unreadable('"value" is {}, not a text', text)
     if not text:
         return None
     return Message(role, text, context=role == "assistant" and item.get("weight") == 0)

@@ -9,7 +9,6 @@ from harness.importers._cells import kept_column, kept_talk, said, text_in
 from harness.importers._fields import id_of, tags_of
 from harness.importers._messages import role_of, to_judge
 from harness.importers._replies import earlier
-from harness.problems import shown
 from harness.transcript import Json
 
 SHAPES: frozenset[Shape] = frozenset({"table", "lines", "document"})
@@ -100,13 +99,13 @@ def read(record: Json, options: ImportOptions) -> Iterator[Conversation | Passed
         return
     missing = [column for column in columns.values() if column not in rows[0]]
     if missing:
-        raise Unreadable(f'there is no column "{shown(missing[0])}"')
+        raise Unreadable('there is no column "{}"', missing[0])
     if _one_a_row(columns):
         yield _talk(rows, columns)
     elif "assistant" in columns:
         yield _exchange(rows[0], columns)
     else:
-        raise Unreadable(f"no column for the assistant's words among {shown(', '.join(rows[0]))}")
+        raise Unreadable("no column for the assistant's words among {}", ", ".join(rows[0]))
 
 
 def _talk(rows: list[dict[str, Json]], columns: Mapping[str, str]) -> Conversation:
@@ -141,7 +140,7 @@ def _same(rows: list[dict[str, Json]], key: str) -> bool:
 def _exchange(row: dict[str, Json], columns: Mapping[str, str]) -> Conversation:
     texts = {part: text_in(row, columns[part]) for part in ("system", *_PAIR) if part in columns}
     if not texts["assistant"].strip():
-        raise Unreadable(f'"{shown(columns["assistant"])}" is empty')
+        raise Unreadable('"{}" is empty', columns["assistant"])
     history = [Message("system", texts["system"])] if texts.get("system") else []
     if _MORE in columns and (more := text_in(row, columns[_MORE])).strip():
         texts["user"] = "\n\n".join(filter(None, (texts["user"], more)))
@@ -149,7 +148,7 @@ def _exchange(row: dict[str, Json], columns: Mapping[str, str]) -> Conversation:
         history += said(texts["user"], "user", columns["user"])
     reply = said(texts["assistant"], "assistant", columns["assistant"], history)
     if not to_judge(reply):
-        raise Unreadable(f'"{shown(columns["assistant"])}" has no reply in it')
+        raise Unreadable('"{}" has no reply in it', columns["assistant"])
     messages = [*earlier(history), *reply]
     used = {columns[part] for part in ("system", *_PAIR, _MORE, "id", "tags") if part in columns}
     fields = {key: value for key, value in row.items() if key not in used}
