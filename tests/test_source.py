@@ -4,16 +4,19 @@ import gzip
 import io
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import orjson
 import pytest
+from command_trials import children
 from imported import FIXTURES, TURNS, found, readings, rejects, turns
 
 from harness.errors import Problems, SynthesisError
 from harness.importer import ImportOptions
+from harness.importers import parquet
 from harness.source import open_inputs, read_chunk
 
 ROW = {"id": "x", "user": "My cat died.", "assistant": "I am sorry about your cat."}
@@ -393,3 +396,39 @@ def test_parquet_that_is_damaged_or_oddly_named_is_refused(tmp_path: Path) -> No
     odd.write_bytes(whole)
     with pytest.raises(SynthesisError, match=r"the name of the file has \*, \? or \[ in it"):
         open_inputs([str(odd)])
+
+
+def test_parquet_is_read_whatever_the_size_of_its_groups(tmp_path: Path) -> None:
+    """All rows in one group, of which nothing comes twice: what a file may ask for at once."""
+    file, many = tmp_path / "large.parquet", 130_000
+    import duckdb
+
+    with duckdb.connect() as database:
+        text = "repeat(md5(i::VARCHAR), 12)"
+        rows = f"SELECT 'c' || i AS id, 'Hm. ' || {text} AS user, {text} AS assistant FROM range({many}) t(i)"
+        database.execute(f"COPY ({rows}) TO '{file}' (FORMAT parquet, ROW_GROUP_SIZE {many})")
+    assert sum(1 for _ in parquet.unpack(file)) == many
+
+
+def test_who_wants_no_more_rows_of_parquet_leaves_no_process_behind() -> None:
+    before = children()
+    rows = parquet.unpack(Path(fixture("parquet.parquet")))
+    next(rows)
+    assert len(children() - before) == 1
+    rows.close()  # type: ignore[attr-defined]
+    assert children() == before
+
+
+def test_parquet_of_which_the_reader_is_killed_is_no_short_file(tmp_path: Path) -> None:
+    import duckdb
+
+    file = tmp_path / "long.parquet"
+    with duckdb.connect() as database:
+        database.execute(f"COPY (SELECT repeat('x', 999) AS assistant FROM range(20000)) TO '{file}'")
+    before = children()
+    rows = parquet.unpack(file)
+    next(rows)
+    for pid in children() - before:
+        os.kill(pid, signal.SIGKILL)
+    with pytest.raises(SynthesisError, match=r"long\.parquet: cannot be read: .* ended by signal 9"):
+        list(rows)

@@ -3,13 +3,13 @@
 import heapq
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Generic, cast
 
+from harness.child_lines import own_python
 from harness.cores import usable_cores
 from harness.engine import Engine, Result, Task
 from harness.engine_memory import EngineMemory
@@ -222,11 +222,8 @@ def _start(memory: EngineMemory) -> _Worker:
 
     def start(descriptor: int) -> "subprocess.Popen[bytes]":
         given = (descriptor, memory.descriptor, memory.room)
-        code = (
-            f"import sys; sys.path[:] = {sys.path!r}; from harness.engine_worker import serve; serve{given}"
-        )
         return subprocess.Popen(  # noqa: S603 - this Python
-            [sys.executable, "-c", code],
+            own_python(f"from harness.engine_worker import serve; serve{given}"),
             stdin=subprocess.DEVNULL,
             pass_fds=[descriptor, memory.descriptor],
             process_group=0,

@@ -1,11 +1,10 @@
 """Parquet (extra): rows with a column of messages or conversations, or with columns as a table has them."""
 
-import atexit
-import gc
 from collections.abc import Callable, Iterator
-from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
+from harness.child_lines import ChildFailed, child_lines
 from harness.conversation import Conversation
 from harness.errors import SynthesisError
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
@@ -15,40 +14,22 @@ from harness.transcript import Json
 SHAPES: frozenset[Shape] = frozenset({"archive"})
 CERTAINTY = 2
 MAGIC = b"PAR1"
-_ROWS = 1000
 _OTHERS = (anthropic_messages, openai_chat, sharegpt)
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "threads": 1,
-    "memory_limit": "96MB",
-    "autoinstall_known_extensions": False,
-}
+_READER = "from harness.importers._parquet_rows import write_rows; write_rows(sys.argv[1])"
 
 
 def unpack(path: Path) -> Iterator[bytes | str]:
-    """Every row as JSON, some at a time."""
-    try:
-        import duckdb
-    except ImportError as error:
+    """Every row as JSON, as it comes."""
+    if find_spec("duckdb") is None:
         fix = "pip install 'synthesis-harness[parquet]'"
-        raise SynthesisError("reading Parquet needs the package duckdb", where=str(path), fix=fix) from error
+        raise SynthesisError("reading Parquet needs the package duckdb", where=str(path), fix=fix)
     if set(str(path)) & set("*?["):
         fix = "rename it: these signs mean several files to what reads Parquet"
         raise SynthesisError("the name of the file has *, ? or [ in it", where=str(path), fix=fix)
-    _let_go_at_the_end()
     try:
-        with duckdb.connect(config=_SETTINGS) as connection:
-            rows = connection.execute("SELECT to_json(t) FROM read_parquet(?) t", [str(path.resolve())])
-            while some := rows.fetchmany(_ROWS):
-                yield from (str(row).encode() for (row,) in some)
-    except duckdb.Error as error:
-        said = str(error).splitlines()[0]
-        raise SynthesisError(f"cannot be read: {said}", where=str(path), fix="check the file") from error
-
-
-@cache
-def _let_go_at_the_end() -> None:
-    """Commands end without a last look for cycles; duckdb takes what is in them for lost, and says so."""
-    atexit.register(gc.unfreeze)
+        yield from child_lines(_READER, [str(path.resolve())])
+    except ChildFailed as error:
+        raise SynthesisError(f"cannot be read: {error}", where=str(path), fix="check the file") from error
 
 
 def recognise(record: Json) -> str | None:
