@@ -62,11 +62,12 @@ def _inside(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
     real = folder.resolve()
     if real in above:
         return
+    paths = sorted(folder.iterdir())  # first, so that a folder that cannot be read is named itself
     if _is_run(folder):
         yield from sorted(file for file in (folder / "transcripts").glob("*.jsonl") if file.is_file())
         return
     written = _OF_AN_AUDIT if _is_audit(folder) else frozenset()
-    for path in sorted(folder.iterdir()):
+    for path in paths:
         if path.name.startswith(".") or path.name in written:
             continue
         if path.is_dir():

@@ -1,5 +1,6 @@
 """Opening files, folders and standard input: what is found, what is refused and in which words."""
 
+import errno
 import gzip
 import io
 import json
@@ -7,6 +8,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import NoReturn
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import orjson
@@ -378,6 +380,23 @@ def test_a_sample_that_is_too_large_is_a_reject(tmp_path: Path) -> None:
     everything = readings(file)
     assert rejects(everything) == [(1, "samples/a_epoch_1.json: it is larger than 64 MB")]
     assert len(found(everything)) == 1
+
+
+def test_a_folder_that_may_not_be_read_is_named_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "sub" / "a.jsonl", ROW)
+    inside, is_dir = Path.iterdir, Path.is_dir
+
+    def denied(path: Path) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", lambda path: denied(path) if path.name == "sub" else inside(path))
+    monkeypatch.setattr(
+        Path, "is_dir", lambda path: denied(path) if path.parent.name == "sub" else is_dir(path)
+    )
+    with pytest.raises(Problems, match=r"/sub: cannot be read: Permission denied"):
+        open_inputs([str(tmp_path)])
 
 
 def test_parquet_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
