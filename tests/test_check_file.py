@@ -179,6 +179,24 @@ def test_where_standard_input_cannot_be_put_aside_that_is_told(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit is not kept")
+@pytest.mark.parametrize("engine", ["local", "processes:2"])
+def test_where_memory_runs_out_that_is_told(engine: str, tmp_path: Path) -> None:
+    lines = [row(1), row(2, assistant="You must go. " * 3_000_000), row(3)]
+    (tmp_path / "large.jsonl").write_text("\n".join(lines), "utf-8")
+    arguments = ("check", "large.jsonl", "--engine", engine)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "RLIMIT_AS", str(600 << 20), *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("synthesis: memory ran out\n  fix: look for a line of many megabytes")
+    assert not (tmp_path / "out").exists()
+
+
 def test_nothing_but_the_folder_of_the_report_is_written_to(
     cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
