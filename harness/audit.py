@@ -6,12 +6,13 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import IO
 
+from harness.aside import putting_aside
 from harness.audit_aggregate import Aggregate
 from harness.audit_chunk import AuditConfig, Draw, Part, audit_part, draw_part
 from harness.audit_conclude import Conclusion, Sampling, conclude_audit
@@ -144,7 +145,8 @@ class _Parts:
 
     def __exit__(self, *_: object) -> None:
         if self._spool is not None:
-            self._spool.close()
+            with suppress(OSError):  # what was not written has been told
+                self._spool.close()
 
     def all(self, *, skip: int = 0, keep: bool = False) -> Iterator[Part]:
         """From the first or a later one, until there are no more or it is to be stopped."""
@@ -174,9 +176,12 @@ class _Parts:
     def _kept(self, number: int, stream: Input) -> Iterator[Part]:
         """Standard input can be cut once."""
         if self._spool is None:
-            self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed when all is read
+            with putting_aside():
+                self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed when all is read
             for chunk in stream.chunks(self._size):
-                pickle.dump(chunk, self._spool)
+                with putting_aside():
+                    pickle.dump(chunk, self._spool)
+                    self._spool.flush()
                 yield Part(number, chunk)
             return
         self._spool.seek(0)

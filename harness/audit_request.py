@@ -24,6 +24,7 @@ from harness.audit_state import (
 )
 from harness.choose import parse_where
 from harness.decide import AuditThresholds
+from harness.engine import LOCAL
 from harness.errors import SynthesisError
 from harness.importer import ImportOptions
 from harness.importers.table import SYNONYMS
@@ -72,7 +73,8 @@ class AuditRequest:
         options = ImportOptions(columns=parse_columns(self.columns) if self.columns else {})
         quoting = config.redaction is None
         inputs = open_inputs(self.paths, self.source or "auto", options, quoting=quoting)
-        plan = AuditPlan(inputs, config, thresholds, sampling, self.engine or "local")
+        engine = LOCAL if self.engine is None else self.engine
+        plan = AuditPlan(inputs, config, thresholds, sampling, engine)
         return ResolvedAudit(self, plan, Fingerprints(inputs_fingerprint(inputs), self._fingerprint(plan)))
 
     def again(self, folder: Path) -> str:

@@ -16,6 +16,7 @@ import orjson
 from pydantic import ValidationError
 
 from harness import plugins
+from harness.aside import putting_aside
 from harness.console import plain
 from harness.errors import Problems, SynthesisError
 from harness.problems import from_validation, shown
@@ -71,9 +72,11 @@ def open_cases(path: str | Path) -> Iterator[BinaryIO]:
             if file.seekable():
                 yield file
                 return
-            with tempfile.TemporaryFile() as aside:
+            with putting_aside():
+                aside = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
                 shutil.copyfileobj(file, aside)
                 aside.seek(0)
+            with aside:
                 yield aside
     except FileNotFoundError as error:
         fix = "check the path, or leave it out to use the bundled cases"

@@ -150,7 +150,7 @@ def check_file(
 ) -> CheckedFile:
     """Check a file, `-` for standard input, and write the report; all problems are raised together."""
     with open_cases(source) as file:
-        run = _Run(file, options, engine, progress)
+        run = _Run(file, options, engine, progress, target.resolve().parent)
         replace_report(target, run.pieces())
     return CheckedFile(run.tally, run.tally.summary(), target)
 
@@ -159,21 +159,27 @@ class _Run:
     """One pass over the file. The report is written while it goes on, and put in place when all went well."""
 
     def __init__(
-        self, file: BinaryIO, options: CheckOptions, engine: Engine, progress: Callable[[int], None] | None
+        self,
+        file: BinaryIO,
+        options: CheckOptions,
+        engine: Engine,
+        progress: Callable[[int], None] | None,
+        folder: Path,
     ) -> None:
         self._file = file
         self._options = options
         self._engine = engine
         self._progress = progress
+        self._folder = folder
         self._digest = hashlib.sha256()
         self._ids = new_ids()
         self.tally = Tally()
 
     def pieces(self) -> Iterator[bytes]:
-        """The text of the report; failures wait in a file of their own until all results are written."""
+        """The text of the report; failures wait beside it, unseen, until all results are written."""
         started, clock = datetime.now(UTC), time.perf_counter()
         measured_by = similarity_name(self._options.settings.similarity)
-        with tempfile.TemporaryFile() as failures:
+        with tempfile.TemporaryFile(dir=self._folder) as failures:
             yield from check_report_pieces("results", self._results(failures))
             failures.seek(0)
             yield from check_report_part("failures", iter(partial(failures.read, BLOCK), b""))

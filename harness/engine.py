@@ -48,12 +48,15 @@ class Engine(Protocol):
 @contextmanager
 def open_engine(text: str) -> Iterator[Engine]:
     """The engine that `NAME[:ARGUMENT]` names; its workers end when this is left."""
-    name, _, argument = text.partition(":")
+    name, colon, argument = text.partition(":")
     known = plugins.names("engines")
     if name not in known:
         raise SynthesisError(
             f'unknown engine "{shown(name)}"', where="--engine", fix=f"use one of: {', '.join(known)}"
         )
+    if colon and not argument:  # a variable that is empty must not choose where the work is done
+        what, fix = f'"{shown(text)}": nothing stands after the colon', f"write {name} without it"
+        raise SynthesisError(what, where="--engine", fix=fix)
     kind: type[Engine] = plugins.only_class("engines", name, Engine)
     engine = kind(argument)
     try:

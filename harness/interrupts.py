@@ -8,6 +8,27 @@ from types import FrameType
 
 from harness.workers import Stop
 
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that end a process."""
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """What our handlers do on such a signal they do when this is left: it must not be left half done."""
+    here = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in (ENDING if here else ())}
+    heard: list[int] = []
+    for number, handler in before.items():
+        if callable(handler):
+            signal.signal(number, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in heard:
+            signal.raise_signal(number)
+
 
 class Interrupts:
     """The first Ctrl-C starts nothing more; the second, SIGTERM and SIGHUP stop now.
@@ -24,10 +45,8 @@ class Interrupts:
     @contextmanager
     def heard(self) -> Iterator[None]:
         """Within this; elsewhere signals do what they did before."""
-        numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-        if threading.current_thread() is not threading.main_thread():
-            numbers = []
-        before = {number: signal.getsignal(number) for number in numbers}
+        here = threading.current_thread() is threading.main_thread()
+        before = {number: signal.getsignal(number) for number in (ENDING if here else ())}
         for number, handler in before.items():
             if number == signal.SIGINT or handler is not signal.SIG_IGN:  # nohup stays nohup
                 signal.signal(number, self._hear)

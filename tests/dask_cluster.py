@@ -18,6 +18,7 @@ class Cluster:
     folder: Path
     stack: ExitStack
     log: IO[bytes]
+    scheduler: "subprocess.Popen[bytes] | None" = None
     workers: "list[subprocess.Popen[bytes]]" = field(default_factory=list)
 
     @property
@@ -70,7 +71,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
             "--dashboard-address",
             "127.0.0.1:0",
         )
-        made.start("scheduler", *options, "--scheduler-file", str(file))
+        made.scheduler = made.start("scheduler", *options, "--scheduler-file", str(file))
         until(lambda: made.address)
         for _ in range(workers):
             made.start_worker()

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -159,6 +160,51 @@ def test_what_the_system_does_not_allow_is_told(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments", [("check", "-"), ("check", "-", "--engine", "processes:2"), ("audit", "-", "--sample", "9")]
+)
+def test_where_standard_input_cannot_be_put_aside_that_is_told(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "RLIMIT_FSIZE", "100000", *arguments],
+        cwd=tmp_path,
+        input="\n".join(row(number) for number in range(2_000)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "what is put aside cannot be written: File too large\n  fix: make room there" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit is not kept")
+@pytest.mark.parametrize("engine", ["local", "processes:2"])
+def test_where_memory_runs_out_that_is_told(engine: str, tmp_path: Path) -> None:
+    lines = [row(1), row(2, assistant="You must go. " * 3_000_000), row(3)]
+    (tmp_path / "large.jsonl").write_text("\n".join(lines), "utf-8")
+    arguments = ("check", "large.jsonl", "--engine", engine)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "RLIMIT_AS", str(600 << 20), *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("synthesis: memory ran out\n  fix: look for a line of many megabytes")
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_but_the_folder_of_the_report_is_written_to(
+    cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Failures take as much room as the report; a full disk is to be that of the report."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    assert checked(cases, tmp_path / "report.json")["failures"] != []
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_may_be_closed(closed: str, cases: Path, tmp_path: Path) -> None:
     command = f'"{sys.executable}" -m harness check "{cases}" --engine processes:2 --out report.json {closed}'
@@ -210,7 +256,8 @@ def test_workers_killed_in_the_middle_change_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", ["local", "processes:2"])
-def test_told_to_end_it_leaves_nothing_behind(engine: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end_it_leaves_nothing_behind(engine: str, number: int, tmp_path: Path) -> None:
     cases = tmp_path / "many.jsonl"
     cases.write_text("\n".join(row(number) for number in range(150_000)) + "\n", "utf-8")
     (tmp_path / "out").mkdir()
@@ -226,7 +273,7 @@ def test_told_to_end_it_leaves_nothing_behind(engine: str, tmp_path: Path) -> No
     ):
         time.sleep(0.005)
     workers = children(process.pid)
-    process.terminate()
+    process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (1, b"synthesis: interrupted\n")
     assert list((tmp_path / "out").iterdir()) == []

@@ -366,6 +366,8 @@ def test_quiet_says_only_what_went_wrong(mixed: Path, tmp_path: Path) -> None:
         (("mixed.jsonl", "--max-fail-rate", "x=0.1"), "not among the checks"),
         (("mixed.jsonl", "--max-rejects", "-1"), "--max-rejects"),
         (("mixed.jsonl", "--engine", "cloud"), 'unknown engine "cloud"'),
+        (("mixed.jsonl", "--engine", ""), 'unknown engine ""'),
+        (("mixed.jsonl", "--engine", "processes:"), "nothing stands after the colon"),
         (("mixed.jsonl", "--from", "nothing"), "nothing"),
         (("mixed.jsonl", "--columns", "user"), "names no column"),
         (("mixed.jsonl", "--columns", "usr=q"), 'called "usr"'),

@@ -2,13 +2,16 @@
 
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import distributed
 import pytest
 from dask_cluster import cluster
 from distributed import Client
-from engine_tasks import deadly, killed_when_there, process, slow_once, square
+from engine_tasks import alive, children, deadly, killed_when_there, process, slow_once, square
 
 from harness.engine import open_engine
 from harness.engines import dask
@@ -97,6 +100,71 @@ def test_workers_that_are_all_gone_end_the_run(tmp_path: Path, monkeypatch: pyte
         there.workers[0].kill()
         with pytest.raises(SynthesisError, match="all workers are gone"):
             list(results)
+
+
+@pytest.mark.parametrize("later", [0, 1.5])
+def test_a_scheduler_that_goes_away_is_told_and_nothing_else_is(
+    later: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """At once, while results are on their way, and when the connection has been given up."""
+    monkeypatch.setattr(dask, "CONNECT", 1.0)
+    with cluster(tmp_path) as there, open_engine(f"dask:{there.address}") as engine:
+        results = engine.map(process, range(4000))
+        next(results)
+        assert there.scheduler is not None
+        there.scheduler.kill()
+        there.scheduler.wait()
+        time.sleep(later)
+        with pytest.raises(SynthesisError) as caught:
+            list(results)
+        for _ in range(2):
+            with pytest.raises(SynthesisError, match="the scheduler is gone"):
+                list(engine.map(square, range(3)))
+    assert (caught.value.what, caught.value.fix) == (
+        "the scheduler is gone", "start it again, and then the command",
+    )  # fmt: skip
+    assert capfd.readouterr() == ("", "")
+
+
+def test_told_to_end_while_workers_start_it_first_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has only half begun cannot be ended in good order."""
+    begun: list[str] = []
+
+    def begin(**_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        begun.append("whole")
+
+    monkeypatch.setattr(distributed, "LocalCluster", begin)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), open_engine("dask"):
+            pytest.fail("it opened")
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert begun == ["whole"]
+
+
+def test_interrupted_while_it_ends_it_leaves_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    close: Callable[[Client], None] = Client.close
+
+    def interrupted(client: Client) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        close(client)
+
+    before = children(os.getpid())
+    with ExitStack() as stack:
+        stack.enter_context(open_engine("dask"))
+        workers = children(os.getpid()) - before
+        monkeypatch.setattr(Client, "close", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            stack.close()
+    assert workers
+    assert not [worker for worker in workers if alive(worker) and b"spawn_main" in command_line(worker)]
+
+
+def command_line(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def test_another_version_on_a_worker_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from functools import partial
@@ -120,6 +121,21 @@ def test_workers_that_cannot_start_are_told(monkeypatch: pytest.MonkeyPatch) -> 
         ),
     ):
         list(engine.map(square, range(10)))
+
+
+def test_workers_that_are_killed_together_before_they_can_work_are_one_false_start() -> None:
+    with open_engine("processes:4") as engine:
+        before = children(os.getpid())
+
+        def kill() -> None:
+            until(lambda: len(children(os.getpid()) - before) == 4)
+            for pid in children(os.getpid()) - before:
+                os.kill(pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        assert list(engine.map(square, range(4))) == [0, 1, 4, 9]
+        killer.join()
 
 
 def test_leaving_early_ends_what_runs(tmp_path: Path) -> None:

@@ -176,3 +176,14 @@ def test_long_sentences_are_searched_and_not_kept() -> None:
     assert words._set(("g",))._known == {}
     words.learn([fold("go " * 300)], "g")
     assert len(found(words, "go " * 300)) == 300
+
+
+@pytest.mark.parametrize(("much", "cancelled"), [(296, True), (297, False)])
+def test_what_cancels_is_seen_as_far_as_it_reaches_from_where_a_hit_begins(
+    much: int, cancelled: bool
+) -> None:
+    """300 characters on each side: those after are counted from the beginning of the hit, too."""
+    words = lexicon_of(entry("a", "go", unless=["> z+x", "xz{2}z+ <"]))
+    assert matching.REACH == 300
+    for text in (f"go {'z' * much}x", f"x{'z' * (much + 2)} go"):
+        assert found(words, text) == ([] if cancelled else [("a", "go")]), text

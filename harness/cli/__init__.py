@@ -58,6 +58,11 @@ def _run(argv: Sequence[str] | None) -> int:
         command = found.ctx.command_path if found.ctx else "synthesis"
         complain(f"{found.format_message()}\n  fix: see {command} --help")
         return Exit.FATAL
+    except MemoryError:
+        complain(
+            "memory ran out\n  fix: look for a line of many megabytes in the input, or allow more (ulimit -v)"
+        )
+        return Exit.FATAL
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return Exit.FATAL

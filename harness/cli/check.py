@@ -57,11 +57,17 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
     """Told to end by the system, half a report is not left behind either."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    from harness.interrupts import ENDING
+
+    before = {number: signal.getsignal(number) for number in ENDING if number != signal.SIGINT}
+    heard = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+    for number in heard:  # nohup stays nohup
+        signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in heard.items():
+            signal.signal(number, handler)
 
 
 def _show(checked: "CheckedFile", *, json: bool, color: bool) -> None:

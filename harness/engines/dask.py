@@ -16,6 +16,7 @@ from harness.console import one_line
 from harness.cores import usable_cores
 from harness.engine import Engine, Result, Task
 from harness.errors import SynthesisError, words_of
+from harness.interrupts import held_back
 from harness.outcome import Outcome, keep_outcome, raised
 from harness.problems import shown
 from harness.version import VERSION
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
 INSTALL = "pip install 'synthesis-harness[scale]'"
+LOGGERS = ("distributed", "distributed.client")
+"""Those that have a level of their own."""
+SILENT = logging.CRITICAL + 1
+STUMBLES = (RuntimeError, AttributeError)
+"""What a client that has given up its connection raises; others raise it, too."""
 AHEAD = 3
 """Tasks pulled before their turn, per thread of the cluster."""
 CONNECT = 5.0
@@ -41,13 +47,15 @@ class Dask(Engine):
         self._where = f"--engine dask:{shown(argument)}" if argument else "--engine dask"
         try:
             from distributed import KilledWorker
+            from distributed.client import ClosedClientError
         except ImportError as error:
             what = "the package distributed is not installed"
             raise SynthesisError(what, where=self._where, fix=INSTALL) from error
         self._killed = KilledWorker
-        self._logger = logging.getLogger("distributed")
-        self._level = self._logger.level
-        self._logger.setLevel(logging.CRITICAL)  # what matters of it is raised here
+        self._gone = (OSError, CancelledError, ClosedClientError)
+        self._levels = {logger: logger.level for logger in map(logging.getLogger, LOGGERS)}
+        for logger in self._levels:
+            logger.setLevel(SILENT)  # what matters of it is raised here
         self._cluster: LocalCluster | None = None
         self._client: Client | None = None
         self._surroundings = dict(os.environ)
@@ -81,23 +89,28 @@ class Dask(Engine):
                 yield cast("Result", Outcome.taken(pickle.loads(outcome)))  # noqa: S301 - from our own worker
         finally:
             if submitted and self._client is not None:
-                self._client.cancel([future for _, _, future in submitted])
+                with suppress(*self._gone, *STUMBLES):
+                    self._client.cancel([future for _, _, future in submitted])
 
     def workers(self) -> int:
         """The threads of the cluster."""
-        return max(int(sum(self._open.nthreads().values())), 1)
+        client = self._open
+        with self._scheduler_there():
+            return max(int(sum(client.nthreads().values())), 1)
 
     def close(self) -> None:
         """A cluster of our own ends; one that others started forgets what we asked of it."""
-        try:
-            if self._client is not None:
-                self._client.close()
-            if self._cluster is not None:
-                self._cluster.close()
-        finally:
-            self._client = self._cluster = None
-            self._logger.setLevel(self._level)
-            self._put_back()
+        with held_back():
+            try:
+                if self._client is not None:
+                    self._client.close()
+                if self._cluster is not None:
+                    self._cluster.close()
+            finally:
+                self._client = self._cluster = None
+                for logger, level in self._levels.items():
+                    logger.setLevel(level)
+                self._put_back()
 
     def _put_back(self) -> None:
         """What starting workers left in the environment goes: what we start next must not inherit it."""
@@ -126,21 +139,32 @@ class Dask(Engine):
             _refuse_other(version, VERSION, self._where)
 
     def _submit(self, work: Callable[[Task], Result], task: Task) -> "Future[bytes]":
-        return self._open.submit(worker_outcome, VERSION, work, task, pure=False)
+        client = self._open
+        with self._scheduler_there():
+            return client.submit(worker_outcome, VERSION, work, task, pure=False)
 
     def _outcome(self, future: "Future[bytes]") -> bytes:
         """However long it takes, as long as there are workers."""
         without = 0
-        while without < WITHOUT_WORKERS:
-            try:
-                return future.result(timeout=LOOK_AGAIN)
-            except TimeoutError:
-                without = 0 if self._open.nthreads() else without + 1
-            except CancelledError as error:
-                what, fix = "the scheduler is gone", "start it again, and then the command"
-                raise SynthesisError(what, where=self._where, fix=fix) from error
+        with self._scheduler_there():
+            while without < WITHOUT_WORKERS:
+                try:
+                    return future.result(timeout=LOOK_AGAIN)
+                except TimeoutError:
+                    without = 0 if self._open.nthreads() else without + 1
         fix = "start some with `dask worker ADDRESS`, and then the command again"
         raise SynthesisError("all workers are gone", where=self._where, fix=fix)
+
+    @contextmanager
+    def _scheduler_there(self) -> Iterator[None]:
+        """Where it is not, that is told, whatever is raised of it."""
+        try:
+            yield
+        except (*self._gone, *STUMBLES) as error:
+            if isinstance(error, STUMBLES) and self._open.status == "running":
+                raise
+            what, fix = "the scheduler is gone", "start it again, and then the command"
+            raise SynthesisError(what, where=self._where, fix=fix) from error
 
     def _settle(self, future: "Future[bytes]") -> None:
         with suppress(self._killed):
@@ -205,7 +229,8 @@ def _own_cluster() -> "LocalCluster":
         ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
-        with dask.config.set({"distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1"}):
+        safe = {"distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1"}
+        with held_back(), dask.config.set(safe):
             return LocalCluster(
                 n_workers=usable_cores(),
                 threads_per_worker=1,

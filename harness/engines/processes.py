@@ -4,7 +4,7 @@ import heapq
 import socket
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Generic, cast
@@ -86,7 +86,7 @@ class Processes(Engine):
         job.pull()
         unfinished = len(job.waiting) + sum(len(worker.tasks) for worker in self._workers)
         while len(self._workers) < min(self._most, unfinished):
-            self._workers.append(_start(self._memory))
+            self._workers.append(replace(_start(self._memory), false_starts=self._false_starts))
         while job.waiting:
             number, task = job.waiting[0]
             free = [worker for worker in self._workers if worker.ready and not job.alone(worker)]
@@ -127,7 +127,8 @@ class Processes(Engine):
     def _bury(self, worker: "_Worker", job: "_Job[Task]") -> None:
         """Its tasks are done again, each by a worker that has nothing else to do: one may be to blame."""
         self._end([worker])
-        self._false_starts += not worker.ready
+        if not worker.ready:
+            self._false_starts = max(self._false_starts, worker.false_starts + 1)
         if self._false_starts >= PATIENCE:
             raise SynthesisError(
                 f"{PATIENCE} workers in a row ended before they could work ({_how(worker)})",
@@ -168,6 +169,8 @@ class _Worker:
     process: "subprocess.Popen[bytes] | Forked"
     pipe: Connection
     ready: bool = False
+    false_starts: int = 0
+    """How many there had been in a row when it was started: those that begin together fail together."""
     tasks: dict[int, object] = field(default_factory=dict)
 
 
