@@ -5,8 +5,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from harness.workers import Stop
+if TYPE_CHECKING:
+    from harness.workers import Stop
 
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals that end a process."""
@@ -37,7 +39,7 @@ class Interrupts:
     thread back would keep the loop from hearing them.
     """
 
-    def __init__(self, stop: Stop, say: Callable[[str], None]) -> None:
+    def __init__(self, stop: "Stop", say: Callable[[str], None]) -> None:
         self._stop = stop
         self._say = say
         self._deaf = False
