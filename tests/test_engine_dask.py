@@ -13,6 +13,7 @@ from dask_cluster import cluster
 from distributed import Client
 from engine_tasks import alive, children, deadly, killed_when_there, process, slow_once, square
 
+from harness import batch_size
 from harness.engine import open_engine
 from harness.engines import dask
 from harness.errors import SynthesisError
@@ -75,6 +76,36 @@ def test_a_task_that_kills_its_workers_is_named_and_the_others_are_done() -> Non
         assert caught.value.what == "task 8 ended 4 workers, alone"
         assert "smaller tasks" in caught.value.fix
         assert list(engine.map(square, [5])) == [25]
+
+
+def test_short_tasks_are_handed_over_together_and_long_ones_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    submit = dask.Dask._submit
+
+    def counted(self: dask.Dask, work: Callable[[int], int], tasks: list[int]) -> object:
+        sizes.append(len(tasks))
+        return submit(self, work, tasks)
+
+    monkeypatch.setattr(dask.Dask, "_submit", counted)
+    with open_engine("dask") as engine:
+        assert list(engine.map(square, range(400))) == [number * number for number in range(400)]
+        assert (sizes[0], max(sizes), sum(sizes)) == (1, batch_size.MOST, 400)
+        assert len(sizes) < 100
+        sizes.clear()
+        monkeypatch.setattr(batch_size, "SECONDS", 0.0)
+        assert list(engine.map(square, range(30))) == [number * number for number in range(30)]
+        assert sizes == [1] * 30
+
+
+def test_a_task_that_kills_its_workers_in_a_batch_is_named_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was handed over with it is done."""
+    monkeypatch.setattr(batch_size, "SECONDS", 100.0)
+    numbers = [*range(10, 60), 7, *range(60, 70)]
+    with open_engine("dask") as engine:
+        results = engine.map(deadly, numbers)
+        assert [next(results) for _ in range(50)] == numbers[:50]
+        with pytest.raises(SynthesisError, match="task 51 ended 4 workers, alone"):
+            next(results)
 
 
 def test_a_cluster_of_others_stays_when_we_leave_it(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from engine_tasks import (
     unpicklable,
 )
 
-from harness import plugins
+from harness import batch_size, plugins
 from harness.cores import usable_cores
 from harness.engine import Engine, open_engine
 from harness.errors import Problems, Refused, SubjectError, SynthesisError
@@ -32,7 +32,7 @@ AHEAD = {
     "processes:1": 3,
     "processes:3": 9,
     "processes": 3 * usable_cores(),
-    "dask": 3 * usable_cores(),
+    "dask": (3 * usable_cores() + 1) * batch_size.MOST,
 }
 
 

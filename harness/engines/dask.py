@@ -4,14 +4,17 @@ import logging
 import os
 import pickle
 import signal
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.resource_tracker import ensure_running
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Generic, cast
 
+from harness.batch_size import BatchSize
 from harness.console import one_line
 from harness.cores import usable_cores
 from harness.engine import Engine, Result, Task
@@ -31,7 +34,9 @@ SILENT = logging.CRITICAL + 1
 STUMBLES = (RuntimeError, AttributeError)
 """What a client that has given up its connection raises; others raise it, too."""
 AHEAD = 3
-"""Tasks pulled before their turn, per thread of the cluster."""
+"""Batches pulled before their turn, per thread of the cluster."""
+Outcomes = tuple[float, list[bytes]]
+"""The seconds that some tasks took, and what came of each, pickled."""
 CONNECT = 5.0
 """Seconds for a scheduler to answer, and for its first worker to be there."""
 LOOK_AGAIN = 5.0
@@ -68,29 +73,38 @@ class Dask(Engine):
             raise
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
-        """Three tasks a thread are pulled ahead; a result is forgotten by the cluster when it is given."""
+        """Three batches a thread are pulled ahead; the cluster forgets results that are here."""
         waiting = enumerate(tasks, 1)
-        submitted: deque[tuple[int, Task, Future[bytes]]] = deque()
+        batches: deque[_Batch[Task]] = deque()
+        size = BatchSize()
         try:
             while True:
-                room = AHEAD * self.workers() - len(submitted)
-                for number, task in islice(waiting, max(room, 0)):
-                    submitted.append((number, task, self._submit(work, task)))
-                if not submitted:
+                room = AHEAD * self.workers() - len(batches)
+                while room > 0 and (some := list(islice(waiting, size.tasks))):
+                    batches.append(_Batch(some, self._submit(work, [task for _, task in some])))
+                    room -= 1
+                if not batches:
                     return
-                number, task, future = submitted.popleft()
-                try:
-                    outcome = self._outcome(future)
-                except self._killed:
-                    for _, _, other in submitted:
-                        self._settle(other)
-                    outcome = self._alone(number, self._submit(work, task))
-                del future
-                yield cast("Result", Outcome.taken(pickle.loads(outcome)))  # noqa: S301 - from our own worker
+                for outcome in self._outcomes(batches, work, size):
+                    yield cast("Result", Outcome.taken(pickle.loads(outcome)))  # noqa: S301 - of our own worker
         finally:
-            if submitted and self._client is not None:
+            if batches and self._client is not None:
                 with suppress(*self._gone, *STUMBLES):
-                    self._client.cancel([future for _, _, future in submitted])
+                    self._client.cancel([batch.future for batch in batches])
+
+    def _outcomes(
+        self, batches: "deque[_Batch[Task]]", work: Callable[[Task], Result], size: "BatchSize"
+    ) -> Iterable[bytes]:
+        """Those of the first batch; where too many workers died of it, each task is done again alone."""
+        batch = batches.popleft()
+        try:
+            seconds, outcomes = self._outcome(batch.future)
+        except self._killed:
+            for other in batches:
+                self._settle(other.future)
+            return (self._alone(number, self._submit(work, [task])) for number, task in batch.tasks)
+        size.note(len(outcomes), seconds, sum(map(len, outcomes)))
+        return outcomes
 
     def workers(self) -> int:
         """The threads of the cluster."""
@@ -138,12 +152,12 @@ class Dask(Engine):
                 raise SynthesisError(what, where=self._where, fix=fix)
             _refuse_other(version, VERSION, self._where)
 
-    def _submit(self, work: Callable[[Task], Result], task: Task) -> "Future[bytes]":
+    def _submit(self, work: Callable[[Task], Result], tasks: list[Task]) -> "Future[Outcomes]":
         client = self._open
         with self._scheduler_there():
-            return client.submit(worker_outcome, VERSION, work, task, pure=False)
+            return client.submit(worker_outcomes, VERSION, work, tasks, pure=False)
 
-    def _outcome(self, future: "Future[bytes]") -> bytes:
+    def _outcome(self, future: "Future[Outcomes]") -> "Outcomes":
         """However long it takes, as long as there are workers."""
         without = 0
         with self._scheduler_there():
@@ -166,14 +180,14 @@ class Dask(Engine):
             what, fix = "the scheduler is gone", "start it again, and then the command"
             raise SynthesisError(what, where=self._where, fix=fix) from error
 
-    def _settle(self, future: "Future[bytes]") -> None:
+    def _settle(self, future: "Future[Outcomes]") -> None:
         with suppress(self._killed):
             self._outcome(future)
 
-    def _alone(self, number: int, future: "Future[bytes]") -> bytes:
+    def _alone(self, number: int, future: "Future[Outcomes]") -> bytes:
         """A task that was there when too many workers died: now that nothing else runs, is it to blame?"""
         try:
-            return self._outcome(future)
+            return self._outcome(future)[1][0]
         except self._killed as error:
             guilty = SynthesisError(
                 f"task {number} ended {error.allowed_failures + 1} workers, alone",
@@ -183,18 +197,28 @@ class Dask(Engine):
             return pickle.dumps(raised(guilty))
 
 
+@dataclass(frozen=True)
+class _Batch(Generic[Task]):
+    """Tasks that are handed over together, with their numbers."""
+
+    tasks: list[tuple[int, Task]]
+    future: "Future[Outcomes]"
+
+
 def worker_version() -> str:
     """Asked of every worker."""
     return VERSION
 
 
-def worker_outcome(version: str, work: Callable[[Task], Result], task: Task) -> bytes:
+def worker_outcomes(version: str, work: Callable[[Task], Result], tasks: Sequence[Task]) -> "Outcomes":
     """What a worker does; one that came later was not asked for its version."""
     try:
         _refuse_other(VERSION, version, "--engine dask")
     except SynthesisError as error:
-        return pickle.dumps(raised(error))
-    return keep_outcome(work, task, pickle.dumps)
+        return 0.0, [pickle.dumps(raised(error)) for _ in tasks]
+    began = time.perf_counter()
+    outcomes = [keep_outcome(work, task, pickle.dumps) for task in tasks]
+    return time.perf_counter() - began, outcomes
 
 
 def _refuse_other(theirs: str, ours: str, where: str) -> None:
