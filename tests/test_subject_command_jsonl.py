@@ -136,12 +136,12 @@ JSONL_FAILURES: dict[str, tuple[str, dict[str, object], str]] = {
     ),
     "killed": ("os.kill(os.getpid(), signal.SIGKILL)", {}, "ended by signal SIGKILL before the reply"),
     "half a line, then leaves": (
-        "print('{\"type\": \"rep', end='', flush=True)",
+        "input(); print('{\"type\": \"rep', end='', flush=True)",
         {},
         'exit code 0 before the reply, after half a line: "{"type": "rep"',
     ),
     "half a line, then hangs": (
-        "print('{\"type\": \"rep', end='', flush=True); time.sleep(60)",
+        "input(); print('{\"type\": \"rep', end='', flush=True); time.sleep(60)",
         {"timeout": 0.7},
         "no answer after 0.7 s",
     ),
@@ -151,7 +151,7 @@ JSONL_FAILURES: dict[str, tuple[str, dict[str, object], str]] = {
         "the output was closed before the reply",
     ),
     "too much": (
-        "print(json.dumps({'type': 'assistant', 'text': 'x' * 200})); time.sleep(60)",
+        "input(); print(json.dumps({'type': 'assistant', 'text': 'x' * 200})); time.sleep(60)",
         {"max_output": 200},
         "more than 200 bytes of output",
     ),
