@@ -2,8 +2,12 @@
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from typing import IO, cast
+
+END = b"\n"
+"""An empty line is the last: how a process ended cannot be told everywhere, and half of it is not all."""
 
 
 class ChildFailed(Exception):  # noqa: N818 - it says how it ended
@@ -16,28 +20,33 @@ def own_python(statement: str) -> list[str]:
 
 
 def child_lines(statement: str, arguments: Sequence[str]) -> Iterator[bytes]:
-    """Every line, without its break; the child ends with the last one, or when no more are wanted.
+    """Every line, without its break, up to `END`; the child ends there, or when no more are wanted.
 
-    It has its own process group: Ctrl-C is for us.
+    It has its own process group: Ctrl-C is for us. What it says of itself goes to a file: nobody reads that
+    meanwhile, and it would wait where nobody does.
     """
-    process = subprocess.Popen(  # noqa: S603 - this Python
-        [*own_python(statement), *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        process_group=0,
-    )
-    written, said = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
-    with process, written, said:
-        try:
-            for line in written:
-                yield line.removesuffix(b"\n")
-            why = said.read().decode("utf-8", "replace").strip()
-            if code := process.wait():
-                raise ChildFailed(why.splitlines()[0] if why else _ended(code))
-        finally:
-            process.kill()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603 - this Python
+            [*own_python(statement), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            process_group=0,
+        )
+        with process:
+            try:
+                for line in cast("IO[bytes]", process.stdout):
+                    if line == END:
+                        return
+                    yield line.removesuffix(b"\n")
+                code = process.wait()
+            finally:
+                process.kill()
+        said.seek(0)
+        words = said.read().decode("utf-8", "replace").strip().splitlines()
+    raise ChildFailed(words[-1] if words else _ended(code))
 
 
 def _ended(code: int) -> str:
-    return f"the process that reads it was ended by signal {-code}" if code < 0 else f"exit code {code}"
+    how = f", by signal {-code}" if code < 0 else ""
+    return f"the process that reads it ended too early{how}"

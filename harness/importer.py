@@ -77,11 +77,14 @@ class Unreadable(Exception):  # noqa: N818 - it says what the row is
 
 
 def _cleaned(value: Json, clean: Callable[[str], str], depth: int = 0) -> Json:
-    """Every text in a value, also names in an object; what lies deeper than is ever quoted is left out."""
+    """Every text and number in it, names included; what lies deeper than is ever quoted is left out."""
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, str):
         return clean(value)
+    if isinstance(value, int | float):
+        written = clean(str(value))
+        return value if written == str(value) else written
     if isinstance(value, dict):
         return {clean(name): _cleaned(item, clean, depth + 1) for name, item in value.items()}
     return [_cleaned(item, clean, depth + 1) for item in value] if isinstance(value, list) else value

@@ -13,10 +13,11 @@ _LONGEST_WORD = 11
 """Shorter values are placeholders such as "none", and letters alone are a word: both are left alone."""
 _NAMED_LIKE_KEYS = re2.compile(r"(?i)(?:^|_)(?:(?:api|access)?_?key|token|secret|password)$")
 _PRIVATE_KEY = (
-    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
-    r"(?:[A-Za-z0-9+/=\\\s]*-----END [A-Z ]{0,30}PRIVATE KEY-----|(?:(?:\s|\\n)*[A-Za-z0-9+/=]{40,})*)"
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:"
+    r"(?:[^-]|-{1,4}[^-])*-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    r"|(?:(?:[\s>|]|\\[nr])*(?:[A-Za-z0-9+/=]{40,}|(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{0,99}))*)"
 )
-"""To its end, or as far as whole lines of it go; in pasted JSON a line break is two signs."""
+"""To its end, or as far as whole lines go; it may be quoted, and in pasted JSON a line break is two signs."""
 _SHAPES = (
     r"sk-[A-Za-z0-9_-]{16,}",
     r"(?:ghp|gho|ghs|ghu|github_pat|glpat|hf|gsk|xai|pplx|r8)[_-][A-Za-z0-9_-]{20,}",

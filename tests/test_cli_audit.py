@@ -215,6 +215,7 @@ def test_a_reject_quotes_no_part_of_what_is_redacted(before: int, tmp_path: Path
         {"messages": [{"role": said, "content": "x"}]},
         {"messages": [{"role": "user", "content": [{"type": "text", "text": [{said: said}]}]}]},
         {"messages": [[said]]},
+        {"messages": [["x" * before, 4111111111111111]]},
     ]
     (tmp_path / "terms").write_text("Jane Doe\n")
     write_rows(tmp_path / "rows.jsonl", [talk(KIND), *rows])

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -16,6 +17,7 @@ import pytest
 from command_trials import children
 from imported import FIXTURES, TURNS, found, readings, rejects, turns
 
+from harness.child_lines import ChildFailed, child_lines
 from harness.errors import Problems, SynthesisError
 from harness.importer import ImportOptions
 from harness.importers import parquet
@@ -449,5 +451,40 @@ def test_parquet_of_which_the_reader_is_killed_is_no_short_file(tmp_path: Path) 
     next(rows)
     for pid in children() - before:
         os.kill(pid, signal.SIGKILL)
-    with pytest.raises(SynthesisError, match=r"long\.parquet: cannot be read: .* ended by signal 9"):
+    with pytest.raises(SynthesisError, match=r"long\.parquet: cannot be read: .* by signal 9"):
         list(rows)
+
+
+def not_all_utf8(file: Path) -> Path:
+    """Parquet with a text in its last rows that is none."""
+    import duckdb
+
+    with duckdb.connect() as database:
+        text = "CASE WHEN i < 15000 THEN 'Well.' || i ELSE 'jane\"s: jane@example.org ZZZZ' END"
+        rows = f"SELECT 'Hm.' AS user, {text} AS assistant FROM range(20000) t(i)"
+        database.execute(f"COPY ({rows}) TO '{file}' (COMPRESSION uncompressed, ROW_GROUP_SIZE 2048)")
+    file.write_bytes(file.read_bytes().replace(b"ZZZZ", b"\xff\xfe\xff\xfe"))
+    return file
+
+
+@pytest.mark.parametrize("children", ["waited for", "ignored"])
+def test_parquet_that_breaks_off_in_the_middle_is_no_short_file(tmp_path: Path, children: str) -> None:
+    """Where the end of a child is ignored, nobody knows how it was. Words of a row are not told."""
+    file = not_all_utf8(tmp_path / "half.parquet")
+    how = "" if children == "waited for" else "signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+    code = f"import signal, sys; {how}from harness.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "audit", str(file), "--redact", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "half.parquet: cannot be read: Invalid Input Error: Invalid string encoding found" in done.stderr
+    assert "jane" not in done.stdout + done.stderr
+    assert not (tmp_path / "out" / "audit.json").exists()
+
+
+def test_a_child_that_says_much_of_itself_is_not_waited_for() -> None:
+    noisy = "sys.stderr.write('x' * 200_000); print('one', flush=True); print(flush=True)"
+    assert list(child_lines(noisy, [])) == [b"one"]
+    with pytest.raises(ChildFailed, match=r"^the last$"):
+        list(child_lines("print('one', flush=True); sys.exit('x' * 200_000 + chr(10) + 'the last')", []))
+    with pytest.raises(ChildFailed, match=r"ended too early$"):
+        list(child_lines("print('one')", []))

@@ -4,8 +4,12 @@ What reads Parquet unpacks whole groups of rows, however large somebody made the
 not give back all that it took. None of that is to be the business of who reads the rows.
 """
 
+import os
+import re
 import signal
 import sys
+
+from harness.child_lines import END
 
 _ROWS = 1000
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -13,6 +17,8 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "2GB",
     "autoinstall_known_extensions": False,
 }
+_QUOTED = re.compile(r"[\"'].*[\"']", re.S)
+"""The name of the file, which is told anyway, or words of a row, which may be nobody's business."""
 
 
 def write_rows(path: str) -> None:
@@ -26,6 +32,10 @@ def write_rows(path: str) -> None:
             rows = connection.execute("SELECT to_json(t) FROM read_parquet(?) t", [path])
             while some := rows.fetchmany(_ROWS):
                 sys.stdout.buffer.write(b"".join(f"{row}\n".encode() for (row,) in some))
-        sys.stdout.flush()
     except duckdb.Error as error:
-        sys.exit(str(error).splitlines()[0])
+        sys.stdout.flush()
+        sys.stderr.write(_QUOTED.sub("…", str(error)).splitlines()[0])
+        sys.stderr.flush()
+        os._exit(1)  # it would complain of what was not let go
+    sys.stdout.buffer.write(END)
+    sys.stdout.flush()
