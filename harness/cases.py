@@ -23,6 +23,8 @@ from harness.problems import from_validation, shown
 from harness.records import Case, is_negative
 
 READABLE = 160
+MOST_PROBLEMS = 1000
+"""That are told of one file."""
 BOM = b"\xef\xbb\xbf"
 MAY_NOT_APPLY = "topic_pivot"
 """The check that a label of null is for."""
@@ -91,7 +93,10 @@ def open_cases(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def all_problems(file: BinaryIO, where: str, schema: str | Path | None) -> list[SynthesisError]:
-    """Everything wrong with a file, in the order of its lines, ids that were used before among it."""
+    """What is wrong with a file, in the order of its lines, ids that were used before among it.
+
+    Everything, unless that is more than anybody reads: a file of another kind has something in every line.
+    """
     file.seek(0)
     reader = CaseReader(where, row_schema(schema))
     seen: dict[str, int] = {}
@@ -105,6 +110,10 @@ def all_problems(file: BinaryIO, where: str, schema: str | Path | None) -> list[
             for identity in reader.ids
             if seen.setdefault(identity, number) != number
         ]
+        if len(reader.problems) >= MOST_PROBLEMS:
+            what = f"{len(reader.problems)} problems up to here; what follows was not looked at"
+            fix = "mend these first, or see whether it is a case file at all"
+            return [*reader.problems, SynthesisError(what, where=f"{where}:{number}", fix=fix)]
     return reader.problems
 
 

@@ -14,7 +14,7 @@ from typing import cast
 import pytest
 
 from harness import check, check_file, run_all_cases
-from harness.cases import load_cases
+from harness.cases import MOST_PROBLEMS, load_cases
 from harness.check_file import CheckOptions
 from harness.checkers import topic_pivot
 from harness.engine import open_engine
@@ -300,6 +300,19 @@ def test_an_id_used_twice_is_found_across_blocks_and_told_with_its_line(
         '302: CASE-301:/checks/0: unknown check "nope"',
     ]
     assert list(tmp_path.glob("*report.json*")) == []
+
+
+def test_of_a_file_of_another_kind_no_more_is_told_than_anybody_reads(tmp_path: Path) -> None:
+    file = tmp_path / "log.jsonl"
+    file.write_text('{"message": "x"}\n' * 3000)
+    with pytest.raises(Problems) as raised:
+        checked(file, tmp_path / "report.json")
+    *problems, last = map(str, raised.value.problems)
+    assert MOST_PROBLEMS <= len(problems) < 2 * MOST_PROBLEMS
+    lines = [int(problem.removeprefix(f"{file}:").partition(":")[0]) for problem in problems]
+    assert (lines[0], set(lines)) == (1, set(range(1, lines[-1] + 1)))
+    told = f"{file}:{lines[-1]}: {len(problems)} problems up to here; what follows was not looked at"
+    assert last.startswith(told)
 
 
 def test_a_file_without_cases_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
