@@ -104,6 +104,15 @@ def test_what_cannot_be_told_apart_is_a_reject_and_no_silence(
         read("langsmith", {"id": "r", "run_type": "llm", "inputs": inputs, "outputs": outputs})
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_choices_in_a_question_are_part_of_it(count: int) -> None:
+    options = [{"label": "A", "text": "one"}, {"label": "B", "text": "two"}][:count]
+    run = {"run_type": "chain", "outputs": {"answer": "I am sorry."}}
+    question = {"question": "My cat died.", "choices": options}
+    assert words("langsmith", {**run, "inputs": question}) == [(ASKED, SAID)]
+    assert words("langsmith", {**run, "inputs": {"input": question}}) == [(ASKED, SAID)]
+
+
 def test_what_somebody_wrote_is_not_taken_for_json() -> None:
     run = {"run_type": "chain", "inputs": {"input": '[{"role": "user"}]'}, "outputs": {"output": "{}"}}
     assert words("langsmith", run) == [(Message("user", '[{"role": "user"}]'), Message("assistant", "{}"))]

@@ -15,8 +15,13 @@ from harness.importers._messages import message_of, text_of
 from harness.transcript import Json
 
 _LISTS = ("messages", "chat_history", "history")
-_ASKED = ("input", "question", "query", "prompt", "user_input", "user", "text", "content", "message")
-_ANSWERED = ("output", "answer", "response", "result", "completion", "text", "content", "message", "reply")
+_NAMES = {
+    "user": ("input", "question", "query", "prompt", "user_input", "user", "text", "content", "message"),
+    "assistant": (
+        "output", "answer", "response", "result", "completion", "text", "content", "message", "reply",
+    ),
+}  # fmt: skip
+"""Under which an object has the words of a side."""
 _CHOICES = ("generations", "choices")
 _LANGCHAIN = {
     "human": "user", "HumanMessage": "user", "HumanMessageChunk": "user",
@@ -28,12 +33,12 @@ _LANGCHAIN = {
 
 def asked(value: Json) -> list[Message]:
     """What went in; a text without a role is the person's."""
-    return _unpacked(value, "user", _ASKED)
+    return _unpacked(value, "user")
 
 
 def answered(value: Json, history: Sequence[Message]) -> list[Message]:
     """What came out; where it begins with all that went in, only what is new."""
-    found = _unpacked(value, "assistant", _ANSWERED)
+    found = _unpacked(value, "assistant")
     if len(found) > len(history) and history and found[: len(history)] == list(history):
         return found[len(history) :]
     return found
@@ -48,17 +53,17 @@ def alternatives(value: Json) -> list[Json]:
     return [value]
 
 
-def _unpacked(value: Json, role: str, names: Sequence[str]) -> list[Message]:
+def _unpacked(value: Json, role: str) -> list[Message]:
     """Exports may have the whole as JSON in a text; where that is nothing known, somebody wrote it."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
-            return _words(orjson.loads(value), role, names)
+            return _words(orjson.loads(value), role)
         except (orjson.JSONDecodeError, Unreadable):
             pass
-    return _words(value, role, names)
+    return _words(value, role)
 
 
-def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
+def _words(value: Json, role: str) -> list[Message]:
     """At most a few levels deep, so that nothing can be nested without end."""
     for _ in range(4):
         if value is None:
@@ -74,14 +79,14 @@ def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
             if is_message(value):
                 return [message] if (message := _message(value, role)) else []
             if any(isinstance(value.get(key), list) for key in _LISTS):
-                return _listed(value, role, names)
-            value = _under(value, names)
+                return _listed(value, role)
+            value = _under(value, role)
         else:
             break
     raise Unreadable("no words found in {}", value)
 
 
-def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Message]:
+def _listed(value: dict[str, Json], role: str) -> list[Message]:
     """A list of messages, with the newest perhaps beside it."""
     found: list[Message] = []
     for key in _LISTS:
@@ -89,21 +94,24 @@ def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Mes
         if isinstance(items, list):
             items = items[0] if len(items) == 1 and isinstance(items[0], list) else items
             found += [message for message in (_message(item, role) for item in items) if message]
-    beside = next((value[name] for name in names if isinstance(value.get(name), str)), None)
+    beside = next((value[name] for name in _NAMES[role] if isinstance(value.get(name), str)), None)
     if beside and "messages" not in value:
         found += [message] if (message := message_of({"role": role, "content": beside})) else []
     return found
 
 
-def _under(value: dict[str, Json], names: Sequence[str]) -> Json:
-    """What lies under a usual name, or as generations and choices have it."""
-    for key in _CHOICES:
+def _under(value: dict[str, Json], role: str) -> Json:
+    """What lies under a usual name, or for a reply as generations and choices have it.
+
+    A question may have choices of its own, which nobody gave as a reply.
+    """
+    for key in _CHOICES if role == "assistant" else ():
         found = _flat(value.get(key))
         if found and all(isinstance(each, dict) for each in found):
             return _only(found, key).get("message") or found[0].get("text")
     if isinstance(value.get("prompts"), list) and value["prompts"]:
         return _only(value["prompts"], "prompts")
-    name = next((name for name in names if value.get(name) is not None), None)
+    name = next((name for name in _NAMES[role] if value.get(name) is not None), None)
     if name is not None:
         return value[name]
     if len(value) == 1:
