@@ -104,6 +104,42 @@ def test_what_cannot_be_told_apart_is_a_reject_and_no_silence(
         read("langsmith", {"id": "r", "run_type": "llm", "inputs": inputs, "outputs": outputs})
 
 
+REAL = [{"message": {"role": "assistant", "content": "One."}}, {"text": "Two."}]
+"""Choices as a model gives them."""
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        {"answer": "I am sorry.", "choices": ["A", "B", "C"]},
+        {"answer": "I am sorry.", "choices": [{"label": "A"}, {"label": "B"}]},
+        {"answer": "I am sorry.", "choices": [{"label": "A", "text": "one"}]},
+        {"output": {"content": "I am sorry.", "choices": REAL}},
+        {"reply": [REPLY], "generations": REAL},
+        {"messages": [USER, REPLY], "choices": [{"label": "A"}, {"label": "B"}]},
+        {"messages": [[USER, REPLY]], "choices": REAL},
+        {**REPLY, "choices": REAL},
+        {"type": "ai", "data": {"content": "I am sorry."}, "choices": REAL},
+    ],
+)
+def test_what_stands_beside_choices_is_the_reply(outputs: dict[str, Any]) -> None:
+    run = {"run_type": "chain", "inputs": {"messages": [USER]}, "outputs": outputs}
+    assert words("langsmith", run) == [(ASKED, SAID)]
+
+
+@pytest.mark.parametrize("beside", [{}, {"model": "m"}, {"content": ""}, {"messages": []}, {"result": True}])
+def test_choices_beside_which_nothing_is_said_are_the_replies(beside: dict[str, Any]) -> None:
+    run = {"run_type": "llm", "inputs": {"input": "My cat died."}, "outputs": {"choices": REAL, **beside}}
+    assert words("langsmith", run) == [(ASKED, Message("assistant", text)) for text in ("One.", "Two.")]
+
+
+@pytest.mark.parametrize("choices", [["A", "B"], [{"label": "A"}, {"label": "B"}], [REAL[0], {"label": "B"}]])
+def test_choices_that_no_model_writes_down_so_are_a_reject(choices: list[Any]) -> None:
+    run = {"run_type": "chain", "inputs": {"input": "Hi"}, "outputs": {"choices": choices, "model": "m"}}
+    with pytest.raises(Unreadable, match="no words found under choices, model"):
+        read("langsmith", run)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_choices_in_a_question_are_part_of_it(count: int) -> None:
     options = [{"label": "A", "text": "one"}, {"label": "B", "text": "two"}][:count]

@@ -46,11 +46,29 @@ def answered(value: Json, history: Sequence[Message]) -> list[Message]:
 
 def alternatives(value: Json) -> list[Json]:
     """What came out, once for each choice that the model gave."""
+    key, choices = _choices(value)
+    return [{key: [choice]} for choice in choices] if len(choices) > 1 else [value]
+
+
+def _choices(value: Json) -> tuple[str, list[Json]]:
+    """What a model gave to choose from, as OpenAI and LangChain write it, and under which key.
+
+    None where the reply stands beside it: then it is something else that is called so, as in a quiz.
+    """
+    if not isinstance(value, dict) or is_message(value) or _said_beside(value):
+        return "", []
     for key in _CHOICES:
-        choices = _flat(value.get(key)) if isinstance(value, dict) else []
-        if len(choices) > 1:
-            return [{key: [choice]} for choice in choices]
-    return [value]
+        found = _flat(value.get(key))
+        if found and all(isinstance(each, dict) and ("message" in each or "text" in each) for each in found):
+            return key, found
+    return "", []
+
+
+def _said_beside(value: dict[str, Json]) -> bool:
+    """Whether a list of messages, or words under a usual name, are what came out."""
+    kept = [value.get(key) for key in _LISTS if isinstance(value.get(key), list)]
+    named = [value.get(name) for name in _NAMES["assistant"]]
+    return any(kept) or any(isinstance(each, str | list | dict) and bool(each) for each in named)
 
 
 def _unpacked(value: Json, role: str) -> list[Message]:
@@ -105,10 +123,9 @@ def _under(value: dict[str, Json], role: str) -> Json:
 
     A question may have choices of its own, which nobody gave as a reply.
     """
-    for key in _CHOICES if role == "assistant" else ():
-        found = _flat(value.get(key))
-        if found and all(isinstance(each, dict) for each in found):
-            return _only(found, key).get("message") or found[0].get("text")
+    key, choices = _choices(value) if role == "assistant" else ("", [])
+    if choices:
+        return _only(choices, key).get("message") or choices[0].get("text")
     if isinstance(value.get("prompts"), list) and value["prompts"]:
         return _only(value["prompts"], "prompts")
     name = next((name for name in _NAMES[role] if value.get(name) is not None), None)
