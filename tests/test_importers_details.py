@@ -88,8 +88,10 @@ def test_every_choice_of_a_traced_call_is_judged_on_its_own() -> None:
         ("t", (ASKED, SAID)),
         ("t#2", other),
     ]
+    assert read("langfuse", {**trace, "output": orjson.dumps(trace["output"]).decode()}) == choices
 
 
+@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
     ("inputs", "outputs", "reason"),
     [
@@ -98,10 +100,15 @@ def test_every_choice_of_a_traced_call_is_judged_on_its_own() -> None:
     ],
 )
 def test_what_cannot_be_told_apart_is_a_reject_and_no_silence(
-    inputs: dict[str, Any], outputs: dict[str, Any], reason: str
+    inputs: dict[str, Any], outputs: dict[str, Any], reason: str, packed: bool
 ) -> None:
-    with pytest.raises(Unreadable, match=reason):
-        read("langsmith", {"id": "r", "run_type": "llm", "inputs": inputs, "outputs": outputs})
+    both = [orjson.dumps(side).decode() if packed else side for side in (inputs, outputs)]
+    for name, sides, more in (
+        ("langsmith", ("inputs", "outputs"), {"run_type": "llm"}),
+        ("langfuse", ("input", "output"), {"sessionId": "s"}),
+    ):
+        with pytest.raises(Unreadable, match=reason):
+            read(name, {"id": "r", **more, **dict(zip(sides, both, strict=True))})
 
 
 REAL = [{"message": {"role": "assistant", "content": "One."}}, {"text": "Two."}]
@@ -113,6 +120,7 @@ REAL = [{"message": {"role": "assistant", "content": "One."}}, {"text": "Two."}]
     [
         {"answer": "I am sorry.", "choices": ["A", "B", "C"]},
         {"answer": "I am sorry.", "choices": [{"label": "A"}, {"label": "B"}]},
+        {"answer": "I am sorry.", "prompts": ["A", "B"]},
         {"answer": "I am sorry.", "choices": [{"label": "A", "text": "one"}]},
         {"output": {"content": "I am sorry.", "choices": REAL}},
         {"reply": [REPLY], "generations": REAL},
@@ -122,9 +130,10 @@ REAL = [{"message": {"role": "assistant", "content": "One."}}, {"text": "Two."}]
         {"type": "ai", "data": {"content": "I am sorry."}, "choices": REAL},
     ],
 )
-def test_what_stands_beside_choices_is_the_reply(outputs: dict[str, Any]) -> None:
+def test_what_stands_beside_choices_and_prompts_is_the_reply(outputs: dict[str, Any]) -> None:
     run = {"run_type": "chain", "inputs": {"messages": [USER]}, "outputs": outputs}
     assert words("langsmith", run) == [(ASKED, SAID)]
+    assert words("langsmith", {**run, "outputs": orjson.dumps(outputs).decode()}) == [(ASKED, SAID)]
 
 
 @pytest.mark.parametrize("beside", [{}, {"model": "m"}, {"content": ""}, {"messages": []}, {"result": True}])

@@ -31,6 +31,10 @@ _LANGCHAIN = {
 }  # fmt: skip
 
 
+class _Several(Unreadable):
+    """Of several it cannot be told which is meant: known well enough to be nobody's own words."""
+
+
 def asked(value: Json) -> list[Message]:
     """What went in; a text without a role is the person's."""
     return _unpacked(value, "user")
@@ -46,7 +50,7 @@ def answered(value: Json, history: Sequence[Message]) -> list[Message]:
 
 def alternatives(value: Json) -> list[Json]:
     """What came out, once for each choice that the model gave."""
-    key, choices = _choices(value)
+    key, choices = _choices(_parsed(value))
     return [{key: [choice]} for choice in choices] if len(choices) > 1 else [value]
 
 
@@ -73,12 +77,22 @@ def _said_beside(value: dict[str, Json]) -> bool:
 
 def _unpacked(value: Json, role: str) -> list[Message]:
     """Exports may have the whole as JSON in a text; where that is nothing known, somebody wrote it."""
+    try:
+        return _words(_parsed(value), role)
+    except Unreadable as error:
+        if isinstance(error, _Several) or not isinstance(value, str):
+            raise
+        return _words(value, role)
+
+
+def _parsed(value: Json) -> Json:
+    """What a text is as JSON, where that is an object or a list."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
-            return _words(orjson.loads(value), role)
-        except (orjson.JSONDecodeError, Unreadable):
-            pass
-    return _words(value, role)
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return value
 
 
 def _words(value: Json, role: str) -> list[Message]:
@@ -119,14 +133,14 @@ def _listed(value: dict[str, Json], role: str) -> list[Message]:
 
 
 def _under(value: dict[str, Json], role: str) -> Json:
-    """What lies under a usual name, or for a reply as generations and choices have it.
+    """What lies under a usual name; of a reply in generations and choices, of a question in prompts.
 
-    A question may have choices of its own, which nobody gave as a reply.
+    A question may have choices of its own, which nobody gave as a reply, and a reply may be about prompts.
     """
     key, choices = _choices(value) if role == "assistant" else ("", [])
     if choices:
         return _only(choices, key).get("message") or choices[0].get("text")
-    if isinstance(value.get("prompts"), list) and value["prompts"]:
+    if role == "user" and isinstance(value.get("prompts"), list) and value["prompts"]:
         return _only(value["prompts"], "prompts")
     name = next((name for name in _NAMES[role] if value.get(name) is not None), None)
     if name is not None:
@@ -139,7 +153,7 @@ def _under(value: dict[str, Json], role: str) -> Json:
 def _only(items: list[Json], name: str) -> Json:
     """Of several nobody could say which one was answered, or given."""
     if len(items) > 1:
-        raise Unreadable("{} {} in one", len(items), name)
+        raise _Several("{} {} in one", len(items), name)
     return items[0]
 
 
