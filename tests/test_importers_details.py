@@ -199,11 +199,44 @@ def test_an_event_may_have_all_it_says_in_one_attribute() -> None:
     ]
     attributes = {"gen_ai.operation.name": "chat"}
     assert words("otel_genai", {"spanId": "s", "attributes": attributes, "events": events}) == [(ASKED, SAID)]
-    plain = [
-        {"name": "gen_ai.user.message", "attributes": {"gen_ai.event.content": "My cat died."}},
-        events[1],
+
+
+def one_attribute(asked: Any, said: Any) -> dict[str, Any]:
+    """A span whose events have all they say in one attribute."""
+    events = [
+        {"name": name, "attributes": {"gen_ai.event.content": body}}
+        for name, body in (("gen_ai.user.message", asked), ("gen_ai.choice", said))
     ]
-    assert words("otel_genai", {"spanId": "s", "attributes": attributes, "events": plain}) == [(ASKED, SAID)]
+    return {"spanId": "s", "attributes": {"gen_ai.operation.name": "chat"}, "events": events}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["My cat died.", "42", "null", "true", '"hi"', "[]", "[1, 2]", '{"a": 1}', '[{"a": 1}]', '{"index": 1}'],
+)
+def test_the_one_attribute_of_an_event_may_be_words_whatever_they_look_like(text: str) -> None:
+    both = (Message("user", text), Message("assistant", text))
+    assert words("otel_genai", one_attribute(text, text)) == [both]
+
+
+def test_a_question_that_looks_like_a_choice_is_a_question() -> None:
+    (talk,) = words("otel_genai", one_attribute('{"message": "hi"}', "I am sorry."))
+    assert talk == (Message("user", '{"message": "hi"}'), SAID)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_one_attribute_of_an_event_may_be_parts(packed: bool) -> None:
+    both: list[Any] = [[{"type": "text", "content": each.text}] for each in (ASKED, SAID)]
+    if packed:
+        both = [orjson.dumps(parts).decode() for parts in both]
+    assert words("otel_genai", one_attribute(*both)) == [(ASKED, SAID)]
+
+
+@pytest.mark.parametrize("body", [{}, {"finish_reason": "stop", "index": 0}, {"tool_calls": []}])
+def test_what_an_event_says_beside_words_is_not_taken_for_words(body: dict[str, Any]) -> None:
+    silent = [PassedOver("a request without a reply in words")]
+    for said in (body, orjson.dumps(body).decode()):
+        assert read("otel_genai", one_attribute("My cat died.", said)) == silent
 
 
 def test_every_choice_of_a_span_is_judged_on_its_own() -> None:
