@@ -30,9 +30,13 @@ class Conversation:
 
     @property
     def unprompted(self) -> int:
-        """Replies to nobody, before the person's first message; where there is none at all, not counted."""
+        """Replies to nobody, before the person's first message; where there is none at all, not counted.
+
+        A blank one is no reply.
+        """
         first = next((place for place, each in enumerate(self.messages) if each.role == "user"), 0)
-        return sum(each.role == "assistant" and not each.context for each in self.messages[:first])
+        replies = (each for each in self.messages[:first] if each.role == "assistant" and not each.context)
+        return sum(bool(each.text.strip()) for each in replies)
 
     @property
     def earlier(self) -> int:

@@ -144,6 +144,17 @@ def test_a_blank_reply_leaves_what_was_said_to_the_next_one(nothing: str | None,
     assert (line["turn"], line["user"]) == (1, f"{DIVORCE}\n\nHello?")
 
 
+@pytest.mark.parametrize(("said", "counted"), [("", 0), ("  \n", 0), (None, 0), (KIND, 1)])
+def test_a_blank_reply_before_anybody_asked_is_no_reply(
+    said: str | None, counted: int, tmp_path: Path
+) -> None:
+    asked = [{"role": "user", "content": DIVORCE}, {"role": "assistant", "content": KIND}]
+    messages = [{"role": "assistant", "content": said}, *asked]
+    path = write_rows(tmp_path / "rows.jsonl", [{"id": "c-1", "messages": messages}])
+    summary = audited(tmp_path / "out", path).summary
+    assert (summary.unprompted, summary.turns) == (counted, 1)
+
+
 def test_scores_are_the_share_of_points_and_the_figures_follow(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "rows.jsonl", [talk(KIND), talk(PROMISE, name="c-2"), talk(KIND, PROMISE)])
     report = audited(tmp_path / "out", path, rubric=rubric_of_checks(CHECKS[2:], CheckSettings()))

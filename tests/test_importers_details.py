@@ -88,8 +88,10 @@ def test_every_choice_of_a_traced_call_is_judged_on_its_own() -> None:
         ("t", (ASKED, SAID)),
         ("t#2", other),
     ]
+    assert read("langfuse", {**trace, "output": orjson.dumps(trace["output"]).decode()}) == choices
 
 
+@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
     ("inputs", "outputs", "reason"),
     [
@@ -98,10 +100,62 @@ def test_every_choice_of_a_traced_call_is_judged_on_its_own() -> None:
     ],
 )
 def test_what_cannot_be_told_apart_is_a_reject_and_no_silence(
-    inputs: dict[str, Any], outputs: dict[str, Any], reason: str
+    inputs: dict[str, Any], outputs: dict[str, Any], reason: str, packed: bool
 ) -> None:
-    with pytest.raises(Unreadable, match=reason):
-        read("langsmith", {"id": "r", "run_type": "llm", "inputs": inputs, "outputs": outputs})
+    both = [orjson.dumps(side).decode() if packed else side for side in (inputs, outputs)]
+    for name, sides, more in (
+        ("langsmith", ("inputs", "outputs"), {"run_type": "llm"}),
+        ("langfuse", ("input", "output"), {"sessionId": "s"}),
+    ):
+        with pytest.raises(Unreadable, match=reason):
+            read(name, {"id": "r", **more, **dict(zip(sides, both, strict=True))})
+
+
+REAL = [{"message": {"role": "assistant", "content": "One."}}, {"text": "Two."}]
+"""Choices as a model gives them."""
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        {"answer": "I am sorry.", "choices": ["A", "B", "C"]},
+        {"answer": "I am sorry.", "choices": [{"label": "A"}, {"label": "B"}]},
+        {"answer": "I am sorry.", "prompts": ["A", "B"]},
+        {"answer": "I am sorry.", "choices": [{"label": "A", "text": "one"}]},
+        {"output": {"content": "I am sorry.", "choices": REAL}},
+        {"reply": [REPLY], "generations": REAL},
+        {"messages": [USER, REPLY], "choices": [{"label": "A"}, {"label": "B"}]},
+        {"messages": [[USER, REPLY]], "choices": REAL},
+        {**REPLY, "choices": REAL},
+        {"type": "ai", "data": {"content": "I am sorry."}, "choices": REAL},
+    ],
+)
+def test_what_stands_beside_choices_and_prompts_is_the_reply(outputs: dict[str, Any]) -> None:
+    run = {"run_type": "chain", "inputs": {"messages": [USER]}, "outputs": outputs}
+    assert words("langsmith", run) == [(ASKED, SAID)]
+    assert words("langsmith", {**run, "outputs": orjson.dumps(outputs).decode()}) == [(ASKED, SAID)]
+
+
+@pytest.mark.parametrize("beside", [{}, {"model": "m"}, {"content": ""}, {"messages": []}, {"result": True}])
+def test_choices_beside_which_nothing_is_said_are_the_replies(beside: dict[str, Any]) -> None:
+    run = {"run_type": "llm", "inputs": {"input": "My cat died."}, "outputs": {"choices": REAL, **beside}}
+    assert words("langsmith", run) == [(ASKED, Message("assistant", text)) for text in ("One.", "Two.")]
+
+
+@pytest.mark.parametrize("choices", [["A", "B"], [{"label": "A"}, {"label": "B"}], [REAL[0], {"label": "B"}]])
+def test_choices_that_no_model_writes_down_so_are_a_reject(choices: list[Any]) -> None:
+    run = {"run_type": "chain", "inputs": {"input": "Hi"}, "outputs": {"choices": choices, "model": "m"}}
+    with pytest.raises(Unreadable, match="no words found under choices, model"):
+        read("langsmith", run)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_choices_in_a_question_are_part_of_it(count: int) -> None:
+    options = [{"label": "A", "text": "one"}, {"label": "B", "text": "two"}][:count]
+    run = {"run_type": "chain", "outputs": {"answer": "I am sorry."}}
+    question = {"question": "My cat died.", "choices": options}
+    assert words("langsmith", {**run, "inputs": question}) == [(ASKED, SAID)]
+    assert words("langsmith", {**run, "inputs": {"input": question}}) == [(ASKED, SAID)]
 
 
 def test_what_somebody_wrote_is_not_taken_for_json() -> None:
@@ -145,11 +199,44 @@ def test_an_event_may_have_all_it_says_in_one_attribute() -> None:
     ]
     attributes = {"gen_ai.operation.name": "chat"}
     assert words("otel_genai", {"spanId": "s", "attributes": attributes, "events": events}) == [(ASKED, SAID)]
-    plain = [
-        {"name": "gen_ai.user.message", "attributes": {"gen_ai.event.content": "My cat died."}},
-        events[1],
+
+
+def one_attribute(asked: Any, said: Any) -> dict[str, Any]:
+    """A span whose events have all they say in one attribute."""
+    events = [
+        {"name": name, "attributes": {"gen_ai.event.content": body}}
+        for name, body in (("gen_ai.user.message", asked), ("gen_ai.choice", said))
     ]
-    assert words("otel_genai", {"spanId": "s", "attributes": attributes, "events": plain}) == [(ASKED, SAID)]
+    return {"spanId": "s", "attributes": {"gen_ai.operation.name": "chat"}, "events": events}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["My cat died.", "42", "null", "true", '"hi"', "[]", "[1, 2]", '{"a": 1}', '[{"a": 1}]', '{"index": 1}'],
+)
+def test_the_one_attribute_of_an_event_may_be_words_whatever_they_look_like(text: str) -> None:
+    both = (Message("user", text), Message("assistant", text))
+    assert words("otel_genai", one_attribute(text, text)) == [both]
+
+
+def test_a_question_that_looks_like_a_choice_is_a_question() -> None:
+    (talk,) = words("otel_genai", one_attribute('{"message": "hi"}', "I am sorry."))
+    assert talk == (Message("user", '{"message": "hi"}'), SAID)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_one_attribute_of_an_event_may_be_parts(packed: bool) -> None:
+    both: list[Any] = [[{"type": "text", "content": each.text}] for each in (ASKED, SAID)]
+    if packed:
+        both = [orjson.dumps(parts).decode() for parts in both]
+    assert words("otel_genai", one_attribute(*both)) == [(ASKED, SAID)]
+
+
+@pytest.mark.parametrize("body", [{}, {"finish_reason": "stop", "index": 0}, {"tool_calls": []}])
+def test_what_an_event_says_beside_words_is_not_taken_for_words(body: dict[str, Any]) -> None:
+    silent = [PassedOver("a request without a reply in words")]
+    for said in (body, orjson.dumps(body).decode()):
+        assert read("otel_genai", one_attribute("My cat died.", said)) == silent
 
 
 def test_every_choice_of_a_span_is_judged_on_its_own() -> None:

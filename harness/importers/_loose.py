@@ -15,8 +15,13 @@ from harness.importers._messages import message_of, text_of
 from harness.transcript import Json
 
 _LISTS = ("messages", "chat_history", "history")
-_ASKED = ("input", "question", "query", "prompt", "user_input", "user", "text", "content", "message")
-_ANSWERED = ("output", "answer", "response", "result", "completion", "text", "content", "message", "reply")
+_NAMES = {
+    "user": ("input", "question", "query", "prompt", "user_input", "user", "text", "content", "message"),
+    "assistant": (
+        "output", "answer", "response", "result", "completion", "text", "content", "message", "reply",
+    ),
+}  # fmt: skip
+"""Under which an object has the words of a side."""
 _CHOICES = ("generations", "choices")
 _LANGCHAIN = {
     "human": "user", "HumanMessage": "user", "HumanMessageChunk": "user",
@@ -26,14 +31,18 @@ _LANGCHAIN = {
 }  # fmt: skip
 
 
+class _Several(Unreadable):
+    """Of several it cannot be told which is meant: known well enough to be nobody's own words."""
+
+
 def asked(value: Json) -> list[Message]:
     """What went in; a text without a role is the person's."""
-    return _unpacked(value, "user", _ASKED)
+    return _unpacked(value, "user")
 
 
 def answered(value: Json, history: Sequence[Message]) -> list[Message]:
     """What came out; where it begins with all that went in, only what is new."""
-    found = _unpacked(value, "assistant", _ANSWERED)
+    found = _unpacked(value, "assistant")
     if len(found) > len(history) and history and found[: len(history)] == list(history):
         return found[len(history) :]
     return found
@@ -41,24 +50,52 @@ def answered(value: Json, history: Sequence[Message]) -> list[Message]:
 
 def alternatives(value: Json) -> list[Json]:
     """What came out, once for each choice that the model gave."""
+    key, choices = _choices(_parsed(value))
+    return [{key: [choice]} for choice in choices] if len(choices) > 1 else [value]
+
+
+def _choices(value: Json) -> tuple[str, list[Json]]:
+    """What a model gave to choose from, as OpenAI and LangChain write it, and under which key.
+
+    None where the reply stands beside it: then it is something else that is called so, as in a quiz.
+    """
+    if not isinstance(value, dict) or is_message(value) or _said_beside(value):
+        return "", []
     for key in _CHOICES:
-        choices = _flat(value.get(key)) if isinstance(value, dict) else []
-        if len(choices) > 1:
-            return [{key: [choice]} for choice in choices]
-    return [value]
+        found = _flat(value.get(key))
+        if found and all(isinstance(each, dict) and ("message" in each or "text" in each) for each in found):
+            return key, found
+    return "", []
 
 
-def _unpacked(value: Json, role: str, names: Sequence[str]) -> list[Message]:
+def _said_beside(value: dict[str, Json]) -> bool:
+    """Whether a list of messages, or words under a usual name, are what came out."""
+    kept = [value.get(key) for key in _LISTS if isinstance(value.get(key), list)]
+    named = [value.get(name) for name in _NAMES["assistant"]]
+    return any(kept) or any(isinstance(each, str | list | dict) and bool(each) for each in named)
+
+
+def _unpacked(value: Json, role: str) -> list[Message]:
     """Exports may have the whole as JSON in a text; where that is nothing known, somebody wrote it."""
+    try:
+        return _words(_parsed(value), role)
+    except Unreadable as error:
+        if isinstance(error, _Several) or not isinstance(value, str):
+            raise
+        return _words(value, role)
+
+
+def _parsed(value: Json) -> Json:
+    """What a text is as JSON, where that is an object or a list."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
-            return _words(orjson.loads(value), role, names)
-        except (orjson.JSONDecodeError, Unreadable):
-            pass
-    return _words(value, role, names)
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return value
 
 
-def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
+def _words(value: Json, role: str) -> list[Message]:
     """At most a few levels deep, so that nothing can be nested without end."""
     for _ in range(4):
         if value is None:
@@ -74,14 +111,14 @@ def _words(value: Json, role: str, names: Sequence[str]) -> list[Message]:
             if is_message(value):
                 return [message] if (message := _message(value, role)) else []
             if any(isinstance(value.get(key), list) for key in _LISTS):
-                return _listed(value, role, names)
-            value = _under(value, names)
+                return _listed(value, role)
+            value = _under(value, role)
         else:
             break
     raise Unreadable("no words found in {}", value)
 
 
-def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Message]:
+def _listed(value: dict[str, Json], role: str) -> list[Message]:
     """A list of messages, with the newest perhaps beside it."""
     found: list[Message] = []
     for key in _LISTS:
@@ -89,21 +126,23 @@ def _listed(value: dict[str, Json], role: str, names: Sequence[str]) -> list[Mes
         if isinstance(items, list):
             items = items[0] if len(items) == 1 and isinstance(items[0], list) else items
             found += [message for message in (_message(item, role) for item in items) if message]
-    beside = next((value[name] for name in names if isinstance(value.get(name), str)), None)
+    beside = next((value[name] for name in _NAMES[role] if isinstance(value.get(name), str)), None)
     if beside and "messages" not in value:
         found += [message] if (message := message_of({"role": role, "content": beside})) else []
     return found
 
 
-def _under(value: dict[str, Json], names: Sequence[str]) -> Json:
-    """What lies under a usual name, or as generations and choices have it."""
-    for key in _CHOICES:
-        found = _flat(value.get(key))
-        if found and all(isinstance(each, dict) for each in found):
-            return _only(found, key).get("message") or found[0].get("text")
-    if isinstance(value.get("prompts"), list) and value["prompts"]:
+def _under(value: dict[str, Json], role: str) -> Json:
+    """What lies under a usual name; of a reply in generations and choices, of a question in prompts.
+
+    A question may have choices of its own, which nobody gave as a reply, and a reply may be about prompts.
+    """
+    key, choices = _choices(value) if role == "assistant" else ("", [])
+    if choices:
+        return _only(choices, key).get("message") or choices[0].get("text")
+    if role == "user" and isinstance(value.get("prompts"), list) and value["prompts"]:
         return _only(value["prompts"], "prompts")
-    name = next((name for name in names if value.get(name) is not None), None)
+    name = next((name for name in _NAMES[role] if value.get(name) is not None), None)
     if name is not None:
         return value[name]
     if len(value) == 1:
@@ -114,7 +153,7 @@ def _under(value: dict[str, Json], names: Sequence[str]) -> Json:
 def _only(items: list[Json], name: str) -> Json:
     """Of several nobody could say which one was answered, or given."""
     if len(items) > 1:
-        raise Unreadable("{} {} in one", len(items), name)
+        raise _Several("{} {} in one", len(items), name)
     return items[0]
 
 

@@ -23,6 +23,12 @@ _WORDS = frozenset(
         "gen_ai.prompt", "gen_ai.completion", "gen_ai.tool.definitions",
     }
 )  # fmt: skip
+_MESSAGE = frozenset({"content", "role", "tool_calls"})
+_BODIES = {
+    "client.inference.operation.details": _WORDS,
+    "choice": _MESSAGE | {"message", "finish_reason"},
+}
+"""What the bodies of events have; of all others, what a message has."""
 
 
 def recognise(record: Json) -> str | None:
@@ -114,27 +120,36 @@ def _events(span: Span) -> tuple[list[Message], list[Message]]:
     asked: list[Message] = []
     said: list[Message] = []
     for name, attributes in span.events:
-        kind, body = name.removeprefix("gen_ai."), _body(attributes)
+        kind = name.removeprefix("gen_ai.")
+        body = _body(attributes, _BODIES.get(kind, _MESSAGE))
         if kind == "client.inference.operation.details":
             more_asked, more_said = _today(body)
             asked, said = asked + more_asked, said + more_said
         elif kind == "choice":
             message = body.get("message", body.get("content"))
             message = parsed(message, "content" if "message" in body else "type")
+            message = {"content": message} if isinstance(message, list) else message
             said += _messages([message] if message is not None else None, "assistant")
         elif kind in ("system.message", "user.message", "assistant.message", "tool.message"):
             asked += _messages([{"role": kind.partition(".")[0], "content": body.get("content")}], "user")
     return asked, said
 
 
-def _body(attributes: dict[str, Json]) -> dict[str, Json]:
-    """What an event says; some write all of it as JSON into one attribute."""
+def _body(attributes: dict[str, Json], signs: frozenset[str]) -> dict[str, Json]:
+    """What an event says; some write all of it as JSON into one attribute, some its words alone.
+
+    Words may well be JSON: an object in a text is all the event says where it is empty or has one of `signs`.
+    """
     packed = attributes.get("gen_ai.event.content")
+    if packed is None or isinstance(packed, dict):
+        return {**attributes, **(packed or {})}
     try:
-        body = orjson.loads(packed) if isinstance(packed, str) else packed
+        body = orjson.loads(packed) if isinstance(packed, str) else None
     except orjson.JSONDecodeError:
-        body = {"content": packed}
-    return {**attributes, **body} if isinstance(body, dict) else attributes
+        body = None
+    if isinstance(body, dict) and (not body or not signs.isdisjoint(body)):
+        return {**attributes, **body}
+    return {**attributes, "content": packed}
 
 
 def _before(span: Span) -> tuple[list[Message], list[Message]]:
