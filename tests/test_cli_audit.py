@@ -228,7 +228,8 @@ def test_a_reject_quotes_no_part_of_what_is_redacted(before: int, tmp_path: Path
     rejects = lines(tmp_path / "out" / "rejects.jsonl")
     assert len(rejects) == len(rows)
     everything = "".join(path.read_text("utf-8") for path in (tmp_path / "out").iterdir())
-    assert not re.search(r"jane|doe|4111", everything, re.IGNORECASE)
+    without_hashes = re.sub(r"\b[0-9a-f]{64}\b", "", everything)
+    assert not re.search(r"jane|doe|4111", without_hashes, re.IGNORECASE)
     assert all("[" in row["reason"] for row in rejects)
 
 
