@@ -2,11 +2,10 @@
 
 import json
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -25,6 +24,8 @@ from harness.records import Case, is_negative
 READABLE = 160
 MOST_PROBLEMS = 1000
 """That are told of one file."""
+BLOCK = 1 << 16
+"""Bytes of standard input that are read at once."""
 BOM = b"\xef\xbb\xbf"
 MAY_NOT_APPLY = "topic_pivot"
 """The check that a label of null is for."""
@@ -74,11 +75,7 @@ def open_cases(path: str | Path) -> Iterator[BinaryIO]:
             if file.seekable():
                 yield file
                 return
-            with putting_aside():
-                aside = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
-                shutil.copyfileobj(file, aside)
-                aside.seek(0)
-            with aside:
+            with _put_aside(file) as aside:
                 yield aside
     except FileNotFoundError as error:
         fix = "check the path, or leave it out to use the bundled cases"
@@ -88,8 +85,25 @@ def open_cases(path: str | Path) -> Iterator[BinaryIO]:
             "this is a directory", where=str(path), fix="name a .jsonl file in it"
         ) from error
     except OSError as error:
-        fix = "check the path and its permissions"
-        raise SynthesisError(f"cannot be read: {error.strerror}", where=str(path), fix=fix) from error
+        fix = "check what is piped in" if str(path) == "-" else "check the path and its permissions"
+        raise SynthesisError(f"cannot be read: {error.strerror}", where=named(path), fix=fix) from error
+
+
+@contextmanager
+def _put_aside(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """All of it; what goes wrong with the stream is not told of the file."""
+    with putting_aside():
+        aside = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+    try:
+        while block := stream.read(BLOCK):
+            with putting_aside():
+                aside.write(block)
+        with putting_aside():
+            aside.seek(0)
+        yield aside
+    finally:
+        with suppress(OSError):  # what cannot be written has been told
+            aside.close()
 
 
 def all_problems(file: BinaryIO, where: str, schema: str | Path | None) -> list[SynthesisError]:

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -15,21 +15,62 @@ ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if h
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
-    """What our handlers do on such a signal they do when this is left: it must not be left half done."""
+def handled(numbers: Iterable[int], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """These signals, where this is the main thread; then what handled them before does so again.
+
+    Not with the signals blocked: that is for this thread, and another is given them.
+    """
     here = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in (ENDING if here else ())}
-    heard: list[int] = []
-    for number, handler in before.items():
-        if callable(handler):
-            signal.signal(number, lambda number, _: heard.append(number))
+    before = {number: signal.getsignal(number) for number in (numbers if here else ())}
+    over = False
+
+    def ours(number: int, frame: FrameType | None) -> None:
+        if over:  # and not put back yet
+            signal.signal(number, before[number])
+            signal.raise_signal(number)
+        else:
+            handler(number, frame)
+
+    def put_back() -> None:
+        for number, first in before.items():
+            signal.signal(number, first)
+
     try:
+        for number in before:
+            signal.signal(number, ours)
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        over = True
+        try:
+            put_back()
+        except BaseException:  # one that is back was called, and raised
+            put_back()
+            raise
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """What our handlers do on such a signal they do when this is left: it must not be left half done."""
+    heard: list[int] = []
+    ours = [number for number in ENDING if callable(signal.getsignal(number))]
+    try:
+        with handled(ours, lambda number, _: heard.append(number)):
+            yield
+    finally:
         for number in heard:
             signal.raise_signal(number)
+
+
+@contextmanager
+def ended_as_by_ctrl_c() -> Iterator[None]:
+    """Told to end by the system, nothing half done is left behind either."""
+    with handled(_told_by_the_system(), signal.default_int_handler):
+        yield
+
+
+def _told_by_the_system() -> list[int]:
+    """Such signals but Ctrl-C; those that are ignored are not among them: nohup stays nohup."""
+    return [each for each in ENDING if each != signal.SIGINT and signal.getsignal(each) != signal.SIG_IGN]
 
 
 class Interrupts:
@@ -47,16 +88,8 @@ class Interrupts:
     @contextmanager
     def heard(self) -> Iterator[None]:
         """Within this; elsewhere signals do what they did before."""
-        here = threading.current_thread() is threading.main_thread()
-        before = {number: signal.getsignal(number) for number in (ENDING if here else ())}
-        for number, handler in before.items():
-            if number == signal.SIGINT or handler is not signal.SIG_IGN:  # nohup stays nohup
-                signal.signal(number, self._hear)
-        try:
+        with handled([signal.SIGINT, *_told_by_the_system()], self._hear):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     @contextmanager
     def deaf(self) -> Iterator[None]:

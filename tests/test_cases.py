@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import socket
+import struct
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -88,6 +91,23 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         load_cases("-")
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(line())))
     assert [case.id for case in load_cases("-")] == ["A-1"]
+
+
+def test_where_standard_input_cannot_be_read_nothing_is_said_of_what_is_put_aside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        theirs, _ = server.accept()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    theirs.close()  # which now resets the connection
+    with os.fdopen(ours.detach(), "rb") as broken:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=broken))
+        with pytest.raises(SynthesisError) as caught:
+            load_cases("-")
+    assert str(caught.value) == (
+        "standard input: cannot be read: Connection reset by peer\n  fix: check what is piped in"
+    )
 
 
 @pytest.mark.parametrize("source", [b"", b"\n\n", b"\xef\xbb\xbf", b" \r\n\t"])

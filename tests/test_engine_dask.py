@@ -10,7 +10,7 @@ from pathlib import Path
 import distributed
 import pytest
 from dask_cluster import cluster
-from distributed import Client
+from distributed import Client, LocalCluster
 from engine_tasks import alive, children, deadly, killed_when_there, process, slow_once, square
 
 from harness import batch_size
@@ -157,23 +157,29 @@ def test_a_scheduler_that_goes_away_is_told_and_nothing_else_is(
     assert capfd.readouterr() == ("", "")
 
 
-def test_told_to_end_while_workers_start_it_first_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_end_while_workers_start_it_first_has_them_and_ends_them(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What has only half begun cannot be ended in good order."""
-    begun: list[str] = []
+    begun: set[int] = set()
 
-    def begin(**_: object) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
-        begun.append("whole")
+    def begin(**options: object) -> LocalCluster:
+        os.kill(os.getpid(), number)
+        cluster = LocalCluster(**options)
+        begun.update(children(os.getpid()) - before)
+        return cluster
 
     monkeypatch.setattr(distributed, "LocalCluster", begin)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before, handler = children(os.getpid()), signal.signal(number, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt), open_engine("dask"):
             pytest.fail("it opened")
-        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+        assert signal.getsignal(number) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGTERM, before)
-    assert begun == ["whole"]
+        signal.signal(number, handler)
+    assert begun
+    assert not workers_among(begun)
 
 
 def test_interrupted_while_it_ends_it_leaves_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,11 +197,12 @@ def test_interrupted_while_it_ends_it_leaves_no_worker(monkeypatch: pytest.Monke
         with pytest.raises(KeyboardInterrupt):
             stack.close()
     assert workers
-    assert not [worker for worker in workers if alive(worker) and b"spawn_main" in command_line(worker)]
+    assert not workers_among(workers)
 
 
-def command_line(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/cmdline").read_bytes()
+def workers_among(pids: set[int]) -> list[int]:
+    """Those that live; what keeps their semaphores stays."""
+    return [pid for pid in pids if alive(pid) and b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def test_another_version_on_a_worker_is_refused(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ from engine_tasks import (
 )
 
 from harness.engine import open_engine
+from harness.engine_memory import EngineMemory
+from harness.engines import processes
 from harness.errors import SynthesisError
 
 DRIVER = """
@@ -136,6 +138,36 @@ def test_workers_that_are_killed_together_before_they_can_work_are_one_false_sta
         killer.start()
         assert list(engine.map(square, range(4))) == [0, 1, 4, 9]
         killer.join()
+
+
+def test_one_that_is_ready_ends_the_row_of_false_starts_also_for_those_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After two, two workers begin; one is ready, then the other is killed: not the third in a row."""
+    usual = processes._start
+    begun: list[int] = []
+
+    def start(memory: EngineMemory) -> processes._Worker:
+        worker = usual(memory)
+        begun.append(worker.process.pid)
+        match len(begun):
+            case 1 | 3:
+                os.kill(begun[-1], signal.SIGKILL)
+            case 2:
+                os.kill(begun[1], signal.SIGSTOP)
+            case 4:
+                os.kill(begun[3], signal.SIGSTOP)
+                os.kill(begun[1], signal.SIGKILL)
+        return worker
+
+    monkeypatch.setattr(processes, "_start", start)
+    with open_engine("processes:2") as engine:
+        results = engine.map(process, range(40))
+        given = [next(results)]
+        assert given == [begun[4]]
+        os.kill(begun[3], signal.SIGKILL)
+        given.extend(results)
+    assert len(given) == 40
 
 
 def test_leaving_early_ends_what_runs(tmp_path: Path) -> None:

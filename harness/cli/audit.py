@@ -104,13 +104,14 @@ def _audit(request: "AuditRequest", *, json: bool, quiet: bool, color: bool) -> 
     from harness.console import complain, console, emit, lasting_stdout
     from harness.engine import open_engine
     from harness.errors import Exit, SynthesisError
+    from harness.interrupts import ended_as_by_ctrl_c
     from harness.renderers import audit_summary
 
     resolved = request.resolve()
     display = LiveAuditDisplay(quiet=quiet)
     if not quiet:
         _say_what_was_found(resolved)
-    with open_engine(resolved.plan.engine) as engine:
+    with ended_as_by_ctrl_c(), open_engine(resolved.plan.engine) as engine:
         expect_parts(engine, resolved.plan)
         place, state = resolved.claim()
         audit = Audit(resolved.plan, place, state, display)

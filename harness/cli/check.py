@@ -1,9 +1,6 @@
 """`synthesis check`: run the checkers over labelled cases and answer with an exit code."""
 
 import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,32 +39,17 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     from harness.arguments import whole_number
     from harness.console import complain
     from harness.decide_check import decide_check
+    from harness.interrupts import ended_as_by_ctrl_c
     from harness.report import prepared_out
 
     allowed = whole_number(fail_on, "--fail-on")
     source = _source(path, cases, planted=planted)
-    with _ended_as_by_ctrl_c(), prepared_out(Path(out), inputs=(source, schema)) as target:
+    with ended_as_by_ctrl_c(), prepared_out(Path(out), inputs=(source, schema)) as target:
         checked = _check(source, target, engine, schema, planted=planted)
     _show(checked, json=json, color=not no_color)
     for miss in checked.tally.missed:
         complain(f"planted row not caught: {miss}")
     return decide_check(checked.summary, fail_on=allowed, planted_misses=len(checked.tally.missed))
-
-
-@contextmanager
-def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """Told to end by the system, half a report is not left behind either."""
-    from harness.interrupts import ENDING
-
-    before = {number: signal.getsignal(number) for number in ENDING if number != signal.SIGINT}
-    heard = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
-    for number in heard:  # nohup stays nohup
-        signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number, handler in heard.items():
-            signal.signal(number, handler)
 
 
 def _show(checked: "CheckedFile", *, json: bool, color: bool) -> None:

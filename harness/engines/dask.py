@@ -65,7 +65,8 @@ class Dask(Engine):
         self._client: Client | None = None
         self._surroundings = dict(os.environ)
         try:
-            self._cluster = None if argument else _own_cluster()
+            with held_back():  # here, so that close() has it to end
+                self._cluster = None if argument else _own_cluster()
             self._client = _connect(self._cluster or argument, self._where)
             self._check_workers()
         except BaseException:
@@ -254,7 +255,7 @@ def _own_cluster() -> "LocalCluster":
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         safe = {"distributed.nanny.pre-spawn-environ.PYTHONSAFEPATH": "1"}
-        with held_back(), dask.config.set(safe):
+        with dask.config.set(safe):
             return LocalCluster(
                 n_workers=usable_cores(),
                 threads_per_worker=1,

@@ -119,6 +119,8 @@ class Processes(Engine):
         if message == READY:
             worker.ready = True
             self._false_starts = 0
+            for other in self._workers:
+                other.false_starts = 0
         else:
             number, size = MESSAGE.unpack(message)
             del worker.tasks[number]
@@ -170,7 +172,10 @@ class _Worker:
     pipe: Connection
     ready: bool = False
     false_starts: int = 0
-    """How many there had been in a row when it was started: those that begin together fail together."""
+    """How many there had been in a row when it was started: those that begin together fail together.
+
+    None, once another that was started is ready.
+    """
     tasks: dict[int, object] = field(default_factory=dict)
 
 
