@@ -52,3 +52,6 @@ class Ids:
 
     def add(self, ids: bytes, /) -> bool:
         """Whether all of them are new: one a line."""
+
+def keep_freed_memory() -> None:
+    """From now on this process and its copies keep some megabytes of what they free for what comes next."""

@@ -82,9 +82,11 @@ def _check(source: str, target: Path, engine: str, schema: str | None, *, plante
     from harness.cases import named, row_schema
     from harness.check_file import CheckOptions, check_file, expect_blocks
     from harness.engine import open_engine
+    from harness.freed_memory import keep_freed_memory
     from harness.progress import progress_bar
     from harness.settings import find_settings
 
+    keep_freed_memory()
     row_schema(schema)
     options = CheckOptions(find_settings(Path.cwd()).check, named(source), schema, planted)
     size = Path(source).stat().st_size if Path(source).is_file() else None

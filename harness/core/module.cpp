@@ -3,6 +3,10 @@
 #include "guarded.hpp"
 #include "ids_type.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace synthesis {
 
 namespace {
@@ -170,13 +174,32 @@ int execute(PyObject* module) {
     return has_type(module, "Core", type) && has_type(module, "Ids", ids_type) ? 0 : -1;
 }
 
+// Blocks up to a few megabytes are taken from what was freed before, and what is free at the end of the heap stays:
+// given back to the system, it would be had again page by page, which costs more than to fill it.
+PyObject* keep_freed_memory(PyObject*, PyObject*) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
+#endif
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(keep_freed_memory_text,
+             "keep_freed_memory()\n--\n\n"
+             "From now on this process and its copies keep some megabytes of what they free for what comes next.");
+
+PyMethodDef functions[] = {
+    {"keep_freed_memory", keep_freed_memory, METH_NOARGS, keep_freed_memory_text},
+    {nullptr, nullptr, 0, nullptr},
+};
+
 PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, reinterpret_cast<void*>(execute)},
     {0, nullptr},
 };
 
 PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_core", nullptr, 0, nullptr, module_slots, nullptr, nullptr, nullptr,
+    PyModuleDef_HEAD_INIT, "_core", nullptr, 0, functions, module_slots, nullptr, nullptr, nullptr,
 };
 
 }  // namespace
