@@ -7,11 +7,14 @@
 
 namespace synthesis {
 
-// Without an instruction for it, which not every processor has, `std::popcount` would be a call.
 constexpr int count_ones(uint64_t bits) {
+#if defined(__POPCNT__) || defined(__aarch64__)
+    return std::popcount(bits);
+#else  // it would be a call
     bits -= bits >> 1 & 0x5555555555555555;
     bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333);
     return static_cast<int>(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
+#endif
 }
 
 template <int words>

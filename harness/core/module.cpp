@@ -170,7 +170,19 @@ bool has_type(PyObject* module, const char* name, PyType_Spec& spec) {
     return failed == 0;
 }
 
+// A processor older than 2008 has no core: the checkers in Python do what it would.
+bool suits_processor() {
+#if defined(__POPCNT__) && defined(__x86_64__)
+    if (!__builtin_cpu_supports("popcnt")) {
+        PyErr_SetString(PyExc_ModuleNotFoundError, "the processor is too old for the compiled core");
+        return false;
+    }
+#endif
+    return true;
+}
+
 int execute(PyObject* module) {
+    if (!suits_processor()) return -1;
     return has_type(module, "Core", type) && has_type(module, "Ids", ids_type) ? 0 : -1;
 }
 
