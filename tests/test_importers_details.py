@@ -188,6 +188,16 @@ def test_events_that_were_logged_apart_belong_to_their_span() -> None:
     assert alone == (ASKED, SAID)
 
 
+def test_the_whole_of_a_log_record_may_be_its_words() -> None:
+    said = {"gen_ai.user.message": "My cat died.", "gen_ai.choice": "I am sorry."}
+    logs = [
+        {"traceId": "t", "spanId": "s", "eventName": name, "body": {"stringValue": text}}
+        for name, text in said.items()
+    ]
+    (talk,) = words("otel_genai", {"resourceLogs": [{"scopeLogs": [{"logRecords": logs}]}]})
+    assert talk == (ASKED, SAID)
+
+
 def test_an_event_may_have_all_it_says_in_one_attribute() -> None:
     said = {
         "gen_ai.user.message": {"content": "My cat died."},

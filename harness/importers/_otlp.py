@@ -9,6 +9,8 @@ from harness.importer import Unreadable
 from harness.importers._fields import inner
 from harness.transcript import Json
 
+PACKED = "gen_ai.event.content"
+"""The attribute that some put all that an event says into."""
 _DEEPEST = 20
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
@@ -85,11 +87,12 @@ def _event(event: dict[str, Json]) -> tuple[str, dict[str, Json]]:
 
 
 def _log(entry: dict[str, Json]) -> tuple[str, dict[str, Json]]:
-    """A log record is an event where it has a name; what it says is its body."""
+    """A log record is an event where it has a name; what it says is its body, or its words are."""
     attributes = _attributes(entry.get("attributes"))
     name = entry.get("eventName") or attributes.get("event.name")
     body = _value(entry.get("body"))
-    return name if isinstance(name, str) else "", {**attributes, **(body if isinstance(body, dict) else {})}
+    said = {PACKED: body} if isinstance(body, str) else body if isinstance(body, dict) else {}
+    return name if isinstance(name, str) else "", {**attributes, **said}
 
 
 def _id(entry: dict[str, Json], *keys: str) -> str:

@@ -9,7 +9,7 @@ from harness.conversation import Conversation, Message
 from harness.importer import ImportOptions, PassedOver, Shape, Unreadable
 from harness.importers._fields import object_of
 from harness.importers._messages import message_of, text_of
-from harness.importers._otlp import Span, nested, parsed, spans
+from harness.importers._otlp import PACKED, Span, nested, parsed, spans
 from harness.importers._replies import Origin, exchange
 from harness.transcript import Json
 
@@ -140,7 +140,7 @@ def _body(attributes: dict[str, Json], signs: frozenset[str]) -> dict[str, Json]
 
     Words may well be JSON: an object in a text is all the event says where it is empty or has one of `signs`.
     """
-    packed = attributes.get("gen_ai.event.content")
+    packed = attributes.get(PACKED)
     if packed is None or isinstance(packed, dict):
         return {**attributes, **(packed or {})}
     try:
